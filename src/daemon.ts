@@ -25,6 +25,7 @@ import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { sampled } from './ops/sampled.js'
+import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { webhooksPage } from './push/webhooks/page.js'
@@ -284,7 +285,10 @@ class RunningDaemon {
       '/ready': () => readinessOf(this.#sources()),
       '/status': () => statusOf(this.#sources()),
     }
-    const pages = { '/webhooks': webhooksPage(this.#writePool) }
+    const pages = {
+      '/': overviewPage(() => this.#sources(), this.#metrics.rpc.nodes),
+      '/webhooks': webhooksPage(this.#writePool),
+    }
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages })
     this.#closeOps = ops.close
     this.opsPort = ops.port

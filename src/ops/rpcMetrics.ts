@@ -43,5 +43,9 @@ export function createRpcMetrics(registry: Registry) {
     gauges.compared.set(at, Number(node.head !== null && node.head !== 'unknown'))
     gauges.distrusted.set(at, Number(node.head === 'behind' || node.head === 'doubtful'))
   }
-  return { watch: (chain: string, read: ReadNumbers): void => void chains.set(chain, read) }
+  return {
+    watch: (chain: string, read: ReadNumbers): void => void chains.set(chain, read),
+    /** The nodes of every chain, by who asks them. */
+    nodes: () => [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked }))),
+  }
 }

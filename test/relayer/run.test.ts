@@ -8,6 +8,8 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
+import { html } from '../../src/ops/port/html.js'
+import { overviewPage } from '../../src/opsPage.js'
 import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -119,12 +121,31 @@ describe('a running relayer', () => {
     expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* no_peer +0x`).test(line))).toBe(true)
     expect((await clusterd('park', id)).stdout).toMatch(/^state +parked$/m)
     expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({ id, state: 'parked' })
+    await orderOnPage(id)
     await setPeer(world, pad(world.contracts.spoke))
     expect((await clusterd('resume', id)).stdout).toMatch(/^state +queued$/m)
     expect((await clusterd('retry', id)).code).toBe(0)
     await until(async () => (await world.jobs()).every(({ state }) => state === 'confirmed'))
     expect((await clusterd('show', id)).stdout).toMatch(/^state +confirmed$/m)
   })
+
+  /** Takes a parked job up and sets it aside again by the operator's page. */
+  async function orderOnPage(id: string): Promise<void> {
+    const { chains, solana } = parseChainsFile(world.file, 'test')
+    const nobody = { loops: new Loops(), runs: [], relays: [], relayed: new Set<'mainnet'>(), isStopping: false }
+    const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }
+    const page = overviewPage(() => sources, metrics.rpc.nodes)
+    const state = async () =>
+      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec((await page.show(html``)).text)?.[1]
+    const act = (order: string, of = id) => page.act(new URLSearchParams({ order, id: of }))
+    expect(await state()).toBe('parked')
+    await act('resume')
+    expect(await state()).toBe('queued')
+    await act('park')
+    expect(await state()).toBe('parked')
+    await expect(act('park', '999')).rejects.toThrow('There is no job 999')
+    await expect(act('burn')).rejects.toThrow('names no order')
+  }
 
   it.each([
     [['show', '999'], 'clusterd: There is no job 999: `clusterd outbox list --all` shows them.\n'],

@@ -1,11 +1,9 @@
-import type pg from 'pg'
-import { jobById, listJobs } from '../../db/outbox/list.js'
+import { listJobs } from '../../db/outbox/list.js'
 import type { JobRow } from '../../db/outbox/rows.js'
 import { JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
 import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { park, resume, retry } from '../../relayer/machine/job.js'
-import { changeJob } from '../../relayer/store.js'
+import { type Order, orderJob, requireJob } from '../../relayer/orders.js'
 import { withPool } from '../database.js'
 import { duration, printJson, table } from '../output.js'
 import { type NetworkOptions, networksOf } from '../values.js'
@@ -20,7 +18,6 @@ export interface ListOptions extends NetworkOptions {
 }
 
 const STATES = Object.keys(JOB_STATE) as JobState[]
-const CHANGES = { retry, park, resume }
 const MAX_LIMIT = 10_000
 
 /** `clusterd outbox list`. @throws Error with one sentence for options that can't be read */
@@ -55,28 +52,13 @@ export async function list(options: ListOptions): Promise<void> {
 
 /** `clusterd outbox show <id>`. @throws Error with one sentence where there is no such job */
 export async function show(id: string, options: { json?: boolean }): Promise<void> {
-  const job = await withPool(DATABASE, (pool) => find(pool, id))
+  const job = await withPool(DATABASE, (pool) => requireJob(pool, id))
   print(job, options)
 }
 
 /** `clusterd outbox retry | park | resume <id>`; a running daemon takes the change up at once. */
-export async function change(verb: keyof typeof CHANGES, id: string, options: { json?: boolean }): Promise<void> {
-  const job = await withPool(DATABASE, async (pool) => {
-    const before = await find(pool, id)
-    const after = CHANGES[verb](before)
-    if (before.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${verb}.`)
-    if (verb === 'resume' && after.state === before.state && after.release === before.release) {
-      throw new Error(`Job ${id} is ${before.state}, not parked: there is nothing to resume.`)
-    }
-    return changeJob(pool, before, CHANGES[verb])
-  })
-  print(job, options)
-}
-
-async function find(pool: pg.Pool, id: string): Promise<JobRow> {
-  const job = /^[0-9]{1,15}$/.test(id) ? await jobById(pool, id) : null
-  if (!job) throw new Error(`There is no job ${id}: \`clusterd outbox list --all\` shows them.`)
-  return job
+export async function change(order: Order, id: string, options: { json?: boolean }): Promise<void> {
+  print(await withPool(DATABASE, (pool) => orderJob(pool, order, id)), options)
 }
 
 function statesOf({ state, all }: ListOptions): readonly JobState[] {

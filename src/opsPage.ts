@@ -1,0 +1,143 @@
+import { listJobs } from './db/outbox/list.js'
+import type { JobRow } from './db/outbox/rows.js'
+import { owedRefunds } from './db/outbox/stats.js'
+import type { Metrics } from './ops/metrics.js'
+import { type Html, html } from './ops/port/html.js'
+import type { OpsPage } from './ops/port/server.js'
+import type { NodeNumbers } from './ops/rpcMetrics.js'
+import { JOB_STATE, type JobState } from './registry/outbox.js'
+import { toHex } from './registry/primitives/bytes.js'
+import { NETWORKS } from './registry/primitives/network.js'
+import { ORDERS, type Order, orderJob } from './relayer/orders.js'
+import { type StatusSources, statusOf } from './status.js'
+
+/** Jobs that the page lists, the newest. */
+const JOBS_SHOWN = 100
+const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
+
+/**
+ * The operator's first page: what is wrong, chains, leaders, the outbox with its buttons, nodes and loops.
+ * @param nodes the RPC nodes that this process asks
+ */
+export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']): OpsPage => ({
+  title: 'clusterd',
+  async show(token) {
+    const { pool } = sources()
+    const [status, jobs, owed] = await Promise.all([
+      statusOf(sources()),
+      listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
+      Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
+    ])
+    return html`<p><a href="/webhooks">Webhooks</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
+${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${outboxOf(jobs, token)}
+<h2>Owed on Solana</h2>${tableOf(
+      ['Network', 'Refunds that nobody has asked for', 'Lamports'],
+      owed.map(({ network, count, lamports }) => [network, count, lamports]),
+    )}${nodesOf(nodes())}${loopsOf(status)}`
+  },
+  async act(form) {
+    const order = ORDERS.find((one) => one === form.get('order'))
+    if (!order) throw new Error('The form names no order.')
+    await orderJob(sources().pool, order, form.get('id') ?? '')
+  },
+})
+
+type Status = Awaited<ReturnType<typeof statusOf>>
+
+const tableOf = (head: readonly string[], rows: readonly (readonly unknown[])[]): Html =>
+  rows.length === 0
+    ? html`<p>None.</p>`
+    : html`<table><tr>${head.map((cell) => html`<th>${cell}`)}${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}`)}`)}</table>`
+
+const badly = (isBad: boolean, text: unknown): unknown => (isBad ? html`<span class="bad">${text}</span>` : text)
+
+const problemsOf = ({ problems, warnings }: Status): Html =>
+  problems.length + warnings.length === 0
+    ? html`<p>All is well.</p>`
+    : html`<h2>To look at</h2><ul>${problems.map((one) => html`<li class="bad">${one}`)}${warnings.map((one) => html`<li>${one}`)}</ul>
+<p>What each means, and what to do: docs/operations.md.</p>`
+
+const secondsText = (seconds: number | null | undefined): string => (seconds == null ? '–' : `${seconds} s`)
+
+const chainsOf = ({ chains }: Status): Html =>
+  html`<h2>Chains</h2>${tableOf(
+    ['Network', 'Chain', 'Head', 'Head’s age', 'Confirmed', 'Next block', 'Blocks behind', 'State'],
+    chains.map((chain) => {
+      const { network, label, problem, latest, confirmed, nextBlock, headAgeSeconds, lagBlocks } = chain
+      return [
+        network,
+        label,
+        latest,
+        secondsText(headAgeSeconds),
+        confirmed,
+        nextBlock,
+        lagBlocks,
+        badly(!!problem, problem ?? 'current'),
+      ]
+    }),
+  )}`
+
+const leadersOf = ({ leaders }: Status): Html =>
+  html`<h2>Leaders</h2>${tableOf(
+    ['Network', 'Role', 'Address', 'This process'],
+    leaders.map(({ network, role, address, isThisProcess }) => [
+      network,
+      role,
+      address ?? 'local',
+      isThisProcess ? 'yes' : 'no',
+    ]),
+  )}`
+
+function outboxOf(jobs: readonly JobRow[], token: Html): Html {
+  const button = (order: Order, id: string) =>
+    html`<form method="post">${token}<input type="hidden" name="id" value="${id}"><button name="order" value="${order}">${order}</button></form> `
+  const orders = ({ state }: JobRow): Order[] => (state === 'parked' ? ['resume'] : ['retry', 'park'])
+  return html`<h2>Outbox</h2>${tableOf(
+    ['Job', 'Network', 'Kind', 'State', 'Failures', 'Since', 'Subject', ''],
+    jobs.map((job) => [
+      ...[
+        job.id,
+        job.network,
+        job.kind,
+        badly(job.state === 'parked', `${job.state} ${job.reason ?? ''}`),
+        job.failures,
+      ],
+      new Date(job.createdMs).toISOString().slice(0, 19),
+      html`<code>${job.subject && toHex(job.subject)}</code>`,
+      orders(job).map((order) => button(order, job.id)),
+    ]),
+  )}`
+}
+
+const isAsked = ({ requests }: NodeNumbers): boolean => requests > 0
+const isDoubted = (head: NodeNumbers['head']): boolean => head === 'behind' || head === 'doubtful'
+
+const nodesOf = (asked: ReturnType<Metrics['rpc']['nodes']>): Html =>
+  html`<h2>Nodes</h2>${tableOf(
+    ['Chain', 'Host', 'Asked for', 'Requests', 'Errors', 'Latency', 'State'],
+    asked.flatMap(({ chain, use, nodes }) =>
+      nodes
+        .filter(isAsked)
+        .map(({ host, requests, errors, latencyMs, restMs, isWrong, head }) => [
+          ...[chain, host, use, requests, errors, latencyMs === null ? '–' : `${Math.round(latencyMs)} ms`],
+          badly(
+            isWrong || restMs > 0 || isDoubted(head),
+            isWrong
+              ? 'another chain'
+              : restMs > 0
+                ? `rests ${Math.ceil(restMs / 1_000)} s`
+                : isDoubted(head)
+                  ? `head ${head}`
+                  : 'well',
+          ),
+        ]),
+    ),
+  )}`
+
+const loopsOf = ({ loops }: Status): Html =>
+  html`<h2>Loops</h2>${tableOf(
+    ['Loop', 'Network', 'Chain', 'Last turn', 'Failures', 'Last error'],
+    loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => [
+      ...[name, network, chain, secondsText(ageSeconds), badly(failures > 0, failures), lastError],
+    ]),
+  )}`
