@@ -26,6 +26,12 @@ import {
 const BID_WEI = 10n ** 16n
 const DEADLINE = { deadlineMs: 45_000 }
 
+/** Longest wait that a request may ask for. */
+const WAIT_S = 30
+interface Status {
+  status: string
+}
+
 /** Fee of the local bridge per message beside its value, in the chain's gas token, and the price of an ether. */
 const CHAINS = [
   { label: '8453', symbol: 'ETH', base: 2n * 10n ** 14n, price: { numerator: 1n, denominator: 1n } },
@@ -34,6 +40,19 @@ const CHAINS = [
 
 describe.each(CHAINS)('a registration from spoke $label, whose gas is $symbol', ({ label, symbol, base, price }) => {
   const inGasToken = (wei: bigint) => (wei * price.numerator) / price.denominator
+
+  it('is waited for with a request for each of its statuses', async () => {
+    const tx = await registerOn(label, await freshWallet(), [{ name: freshName() }])
+    let since = (await ask<Status>('GET', `/v1/names/register/tx/${tx}`)).body.status
+    while (since !== 'finalized') {
+      const startedMs = performance.now()
+      const { body } = await ask<Status>('GET', `/v1/names/register/tx/${tx}?wait=${WAIT_S}&since=${since}`)
+      // what changes wakes its request, and nothing else does
+      const isOver = performance.now() - startedMs >= WAIT_S * 1_000
+      expect([body.status === since, since]).toEqual([isOver, since])
+      since = body.status
+    }
+  })
 
   it('is quoted as what it delivers, and the bridge’s fee with a margin', async () => {
     const sender = (await freshWallet()).address
