@@ -323,7 +323,7 @@ describe('a payment for a community name', () => {
       ...{ status: 'finalized', payout: 'held', names: [{ name: 'club/foo', outcome: 'won' }] },
     })
     expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toEqual({
-      ...{ status: 'lost_bid', refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
+      ...{ ...LOST, refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
       reclaimAfter: '2026-11-27T00:00:00.000Z',
     })
     const underpaid = { outcome: 'refused', reason: 'underpaid' } as const

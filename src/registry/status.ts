@@ -45,7 +45,7 @@ export interface WinningBid {
   tx: string
 }
 
-/** Why a bid lost: the first valid one has the name. */
+/** Why a bid or a payment lost: the first valid one has the name. */
 const NAME_TAKEN = 'name_taken'
 
 /** Bid of the transaction in the unconfirmed tail. */
@@ -87,6 +87,8 @@ export interface SentPacket {
   names: readonly string[] | null
   /** Why a payment is never relayed: it keeps to no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
+  /** Of a payment, where it buys nothing; absent for a message. */
+  refund?: Refund
   hub: PacketOutcome
 }
 
@@ -193,7 +195,7 @@ export function status(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal, input.credit)
-  if (first && isDecided(first)) return bridged(first.hub, packets)
+  if (first && isDecided(first)) return bridged(first, packets)
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
   if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
   if (first) return underWay(first, packets)
@@ -208,18 +210,21 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
   return named ?? sorted.find(({ names }) => names !== null) ?? sorted[0] ?? null
 }
 
+type DecidedPacket = SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> }
+
 /**
  * Whether all bids of a message are confirmed on the hub. While a reader sees fewer bids than names, nothing terminal
  * is answered.
  */
-const isDecided = (packet: SentPacket): packet is SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> } =>
+const isDecided = (packet: SentPacket): packet is DecidedPacket =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
 
-function bridged(hub: Extract<PacketOutcome, { state: 'journal' }>, packets: readonly SentPacket[]): StatusAnswer {
+function bridged({ hub, refund }: DecidedPacket, packets: readonly SentPacket[]): StatusAnswer {
   const names = packetNames(packets)
   const answer: StatusAnswer = hub.bids.length > 0 ? journalled(hub.bids) : unregistered(packets)
   if (names.length > 0) answer.names = names
   if (hub.credit) answer.credit = hub.credit
+  if (refund && answer.status !== 'finalized') answer.refund = refund
   return { ...answer, hubTx: hub.hubTx }
 }
 
@@ -230,11 +235,11 @@ const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
 })
 
 function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
-  const { source, hub } = first
+  const { source, hub, refusal, refund } = first
   // withdrawals need no hub
   if (first.names === null && source.isConfirmed) return unregistered(packets)
   const names = packetNames(packets)
-  if (first.refusal && source.isConfirmed) return { status: 'invalid', reason: first.refusal, names }
+  if (refusal && source.isConfirmed) return { status: 'invalid', reason: refusal, names, ...(refund && { refund }) }
   const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
@@ -292,6 +297,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   }
   const answer: StatusAnswer = { status: OF_PAYMENT[judgement.outcome], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
+  if (judgement.outcome === 'lost') answer.reason = NAME_TAKEN
   if (refund) answer.refund = refund
   if (judgement.outcome === 'registered') answer.payout = outcome ?? 'held'
   if (outcome === null && refund) answer.reclaimAfter = new Date(reclaimableMs).toISOString()

@@ -36,3 +36,27 @@ describe('the status of bids that won nothing', () => {
     expect(status({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty('credit')
   })
 })
+
+describe('the status of a payment on Solana', () => {
+  const paid = (bid: JournalledBid): SentPacket => ({
+    ...packet([bid.name], [bid]),
+    hub: { state: 'journal', bids: [bid], hubTx: '0xhub' },
+  })
+  const of = (changed: SentPacket) => status({ ...known, packets: [changed] })
+
+  it('names its refund where it bought nothing', () => {
+    const answer = { status: 'lost_bid', reason: 'name_taken', hubTx: '0xhub' }
+    expect(of({ ...paid(lost), refund: 'held' })).toMatchObject({ ...answer, refund: 'held' })
+    expect(of({ ...paid(lost), refund: 'refused' })).toMatchObject({ ...answer, refund: 'refused' })
+    const foreign = { ...paid(lost), hub: { state: 'under_way', failure: null } } as const
+    expect(of({ ...foreign, refusal: 'quote_mismatch', refund: 'refused' })).toMatchObject({
+      ...{ status: 'invalid', reason: 'quote_mismatch', refund: 'refused' },
+    })
+  })
+
+  it('names none where it bought its name', () => {
+    const won: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'won' }
+    expect(of({ ...paid(won), refund: 'released' })).toMatchObject({ status: 'finalized' })
+    expect(of({ ...paid(won), refund: 'released' })).not.toHaveProperty('refund')
+  })
+})

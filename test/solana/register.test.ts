@@ -200,7 +200,7 @@ describe('the status of a payment', () => {
     await index()
     expect(await status(won)).toMatchObject({ status: 'finalized', hubTx: expect.stringMatching(/^0x/) })
     expect(await status(lost)).toMatchObject({
-      status: 'lost_bid',
+      ...{ status: 'lost_bid', reason: 'name_taken', refund: 'held' },
       names: [
         { name: 'wanted-too', outcome: 'lost' },
         { name: 'second', outcome: 'bridging' },

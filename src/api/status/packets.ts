@@ -50,7 +50,12 @@ export async function paymentsOf(
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
         names: [wordText(payment.name)],
-        refusal: payment.isForeign ? 'quote_mismatch' : payment.isReclaimed && !payment.received ? 'reclaimed' : null,
+        refusal: payment.isForeign
+          ? 'quote_mismatch'
+          : payment.outcome === 'reclaimed' && !payment.received
+            ? 'reclaimed'
+            : null,
+        refund: payment.outcome ?? 'held',
         hub: await outcomeOf(context, payment),
       }),
     ),

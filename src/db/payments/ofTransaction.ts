@@ -26,15 +26,16 @@ export interface TxPayment {
   isConfirmed: boolean
   /** The payment keeps to no quote of ours. */
   isForeign: boolean
-  /** Its payer took the money back. */
-  isReclaimed: boolean
+  /** How the money ended; null while it is held. */
+  outcome: PaymentOutcome | null
   /** Null until the hub has received it. */
   received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
 
-interface PaymentColumns extends Omit<TxPayment, 'received'> {
+interface PaymentColumns extends Omit<TxPayment, 'received' | 'outcome'> {
+  outcome: number | null
   hubTx: Buffer | null
   hubLogIndex: number
   hubBids: number
@@ -47,8 +48,7 @@ const paymentsByTx = prepare<PaymentColumns>(
     l,
   ) => `SELECT p.id, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
       p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
-      coalesce(p.outcome = ${PAYMENT_OUTCOME.reclaimed}, false) AS is_reclaimed,
-      r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
+      p.outcome, r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
@@ -60,8 +60,9 @@ const paymentsByTx = prepare<PaymentColumns>(
 /** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
   const rows = await paymentsByTx(db, network, [signature])
-  return rows.map(({ hubTx, hubLogIndex, hubBids, hubConfirmed, ...payment }) => ({
+  return rows.map(({ hubTx, hubLogIndex, hubBids, hubConfirmed, outcome, ...payment }) => ({
     ...payment,
+    outcome: outcome === null ? null : wordOf(PAYMENT_OUTCOME, outcome),
     received: hubTx && { txHash: hubTx, logIndex: hubLogIndex, bids: hubBids, isConfirmed: hubConfirmed },
   }))
 }
