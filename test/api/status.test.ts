@@ -149,6 +149,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       names: names.map((name) => ({ name, outcome: 'leading' })),
       confirmations: { have: 1, need: block + 2 },
       hubTx: hash,
+      block,
       hubBlock: block,
       updatedAt: '2026-11-20 08:00:00.123+00',
     })
@@ -158,6 +159,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
       status: 'finalized',
       names: names.map((name) => ({ name, outcome: 'won' })),
       hubTx: hash,
+      block,
       hubBlock: block,
       updatedAt: expect.any(String),
     })

@@ -128,6 +128,7 @@ describe('two wallets that bid for one name from two chains', () => {
     const eid = loser.label === '8453' ? 30_184 : 30_111
     expect(loser).toMatchObject({
       ...{ names: [{ name, outcome: 'lost' }], credit: { eid, amountWei: `${BID_WEI}` } },
+      ...{ block: expect.any(Number), hubBlock: expect.any(Number) },
     })
     expect(await readOwner(nameWord(name))).toBe(addressWord(winner.account.address))
     expect(await readCredit(addressWord(loser.account.address), loser.label)).toBe(BID_WEI)

@@ -198,7 +198,10 @@ describe('the status of a payment', () => {
     await deliver('wanted')
     await deliver('wanted-too')
     await index()
-    expect(await status(won)).toMatchObject({ status: 'finalized', hubTx: expect.stringMatching(/^0x/) })
+    expect(await status(won)).toMatchObject({
+      ...{ status: 'finalized', hubTx: expect.stringMatching(/^0x/) },
+      ...{ block: expect.any(Number), hubBlock: expect.any(Number) },
+    })
     expect(await status(lost)).toMatchObject({
       ...{ status: 'lost_bid', reason: 'name_taken', refund: 'held' },
       names: [

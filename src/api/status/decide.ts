@@ -15,7 +15,9 @@ import type { Context } from '../http/context.js'
 export interface TxStatus extends StatusAnswer {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
-  /** Block of the hub with the transaction, where this one was sent to the hub. */
+  /** Block of the transaction's own chain, on Solana the slot. */
+  block?: number
+  /** Block of `hubTx`. */
   hubBlock?: number
   updatedAt?: string
 }

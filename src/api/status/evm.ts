@@ -16,7 +16,7 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { directCredit, packetsOf, paidNamesOf } from './packets.js'
+import { directCredit, packetsOf, paidNamesOf, withBlocks } from './packets.js'
 
 /** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -67,30 +67,28 @@ async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): P
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
   const answer = decide(query.context, { journal: bids, credit })
-  return { ...answer, hubTx: toHex(query.tx), hubBlock: block, updatedAt: millisecondsText(atMs) }
+  return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(atMs) }
 }
 
 type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
 type Paid = NonNullable<Awaited<ReturnType<typeof paidNamesOf>>>
 
-const ofMessages = (context: Context, { packets, sentMs }: Sent, tracked: TrackedTx | null): TxStatus => ({
-  ...decide(context, { packets, tracked }),
-  updatedAt: millisecondsText(sentMs),
-})
+const ofMessages = (context: Context, { packets, sentMs, ...blocks }: Sent, tracked: TrackedTx | null): TxStatus =>
+  withBlocks({ ...decide(context, { packets, tracked }), updatedAt: millisecondsText(sentMs) }, blocks)
 
-async function ofPayments(query: TxQuery, { paidNames, paidMs }: Paid): Promise<TxStatus> {
+async function ofPayments(query: TxQuery, { paidNames, paidMs, block }: Paid): Promise<TxStatus> {
   // messages to the hub decide first, and may have been stored together with the payment
   const sent = await packetsOf(query)
   if (sent) return ofMessages(query.context, sent, null)
-  return { ...decide(query.context, { paidNames }), updatedAt: millisecondsText(paidMs) }
+  return { ...decide(query.context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
 }
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer
   if (!tracked?.sender) void rememberFromHub(query)
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
-  const hubBlock = tail.bids[0]!.block
-  return { ...answer, hubTx: toHex(query.tx), hubBlock, updatedAt: millisecondsText(tail.atMs) }
+  const { block } = tail.bids[0]!
+  return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(tail.atMs) }
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {

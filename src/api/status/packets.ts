@@ -8,16 +8,33 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Confirmations, HubCredit, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
-import type { TxQuery } from './decide.js'
+import type { TxQuery, TxStatus } from './decide.js'
+
+/** Blocks that answers name: of the transaction's own chain, and of the hub's transactions that took its messages. */
+export interface Blocks {
+  block: number
+  hubBlocks: ReadonlyMap<string, number>
+}
+
+const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received'>[]): Blocks => ({
+  block: sent[0]!.block,
+  hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
+})
+
+/** Adds the blocks to a status. */
+export function withBlocks(answer: TxStatus, { block, hubBlocks }: Blocks): TxStatus {
+  const hubBlock = answer.hubTx === undefined ? undefined : hubBlocks.get(answer.hubTx)
+  return { ...answer, block, ...(hubBlock !== undefined && { hubBlock }) }
+}
 
 /** Messages of a transaction to the hub, as the status function takes them, and when the first was sent. */
-export async function packetsOf(query: TxQuery): Promise<{ packets: SentPacket[]; sentMs: number } | null> {
+export async function packetsOf(query: TxQuery): Promise<({ packets: SentPacket[]; sentMs: number } & Blocks) | null> {
   const { context, tx } = query
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
   const packets = await Promise.all(messages.map((message) => packetOf(context, message)))
-  return { packets, sentMs: first.sentMs }
+  return { packets, sentMs: first.sentMs, ...blocksOf(messages) }
 }
 
 async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
@@ -38,7 +55,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
 export async function paymentsOf(
   { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
-): Promise<{ packets: SentPacket[]; paidMs: number } | null> {
+): Promise<({ packets: SentPacket[]; paidMs: number } & Blocks) | null> {
   const payments = await findPayments(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
@@ -60,7 +77,7 @@ export async function paymentsOf(
       }),
     ),
   )
-  return { packets, paidMs: first.paidMs }
+  return { packets, paidMs: first.paidMs, ...blocksOf(payments) }
 }
 
 /** Placeholder: the status function reports no confirmations of a confirmed payment. */
@@ -108,15 +125,20 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
 }
 
 /** Payments for community names of a transaction, as the status function takes them, and when they were made. */
-export async function paidNamesOf({ context, tx }: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number } | null> {
+export async function paidNamesOf({
+  context,
+  tx,
+}: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number; block: number } | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
-  const paidNames = payments.map(({ sequence, community, name, isConfirmed, confirmations, paidMs: _, ...money }) => ({
-    logIndex: sequence,
-    name: `${wordText(community)}/${wordText(name)}`,
-    source: { isConfirmed, confirmations },
-    ...money,
-  }))
-  return { paidNames, paidMs: first.paidMs }
+  const paidNames = payments.map(
+    ({ sequence, community, name, isConfirmed, confirmations, paidMs: _, block: __, ...money }) => ({
+      logIndex: sequence,
+      name: `${wordText(community)}/${wordText(name)}`,
+      source: { isConfirmed, confirmations },
+      ...money,
+    }),
+  )
+  return { paidNames, paidMs: first.paidMs, block: first.block }
 }

@@ -6,7 +6,7 @@ import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxStatus } from './decide.js'
-import { paidNamesOf, paymentsOf } from './packets.js'
+import { paidNamesOf, paymentsOf, withBlocks } from './packets.js'
 
 /** Confirmations of a transaction that the cluster has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -22,14 +22,19 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const cluster = context.solana.find((one) => one.network === network)
   const ofPayments = async (): Promise<TxStatus | null> => {
     const paid = await paymentsOf({ context, tx }, () => confirmationsOf(cluster, signature))
-    if (paid) return { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) }
+    if (paid)
+      return withBlocks(
+        { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) },
+        paid,
+      )
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(cluster, signature)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return { ...decide(context, { paidNames: named.paidNames }), updatedAt: millisecondsText(named.paidMs) }
+    const { paidNames, block, paidMs } = named
+    return { ...decide(context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
   }
   const known = await ofPayments()
   if (known) return known

@@ -248,7 +248,8 @@ const StatusSchema = named('TransactionStatus', {
     .optional()
     .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
   hubTx: z.string().optional(),
-  hubBlock: z.int().optional().openapi({ description: 'Block of the hub, of a transaction that was sent there' }),
+  block: z.int().optional().openapi({ description: 'Block of the transaction’s own chain, on Solana the slot' }),
+  hubBlock: z.int().optional().openapi({ description: 'Block of `hubTx` on the hub' }),
   refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
     description:
       'Refund of a payment, on Solana or for a community name, that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `reclaim` where it is worth less than its refusal and left to the payer to reclaim, `reclaimed` once that was done, `released` where the recipient has it',

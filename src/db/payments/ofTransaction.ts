@@ -18,6 +18,8 @@ import type { Queryable } from '../pg/rows.js'
 /** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
 export interface TxPayment {
   id: Buffer
+  /** Slot. */
+  block: number
   /** The program's count, which orders the payments of a transaction. */
   sequence: number
   /** Word. */
@@ -29,7 +31,7 @@ export interface TxPayment {
   /** How the money ended; null while it is held. */
   outcome: PaymentOutcome | null
   /** Null until the hub has received it. */
-  received: { txHash: Buffer; logIndex: number; bids: number; isConfirmed: boolean } | null
+  received: { txHash: Buffer; block: number; logIndex: number; bids: number; isConfirmed: boolean } | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
@@ -37,6 +39,7 @@ export interface TxPayment {
 interface PaymentColumns extends Omit<TxPayment, 'received' | 'outcome'> {
   outcome: number | null
   hubTx: Buffer | null
+  hubBlock: number
   hubLogIndex: number
   hubBids: number
   hubConfirmed: boolean
@@ -46,9 +49,9 @@ const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
   (
     l,
-  ) => `SELECT p.id, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
+  ) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
       p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
-      p.outcome, r.tx_hash AS hub_tx, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
+      p.outcome, r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
@@ -60,15 +63,23 @@ const paymentsByTx = prepare<PaymentColumns>(
 /** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
   const rows = await paymentsByTx(db, network, [signature])
-  return rows.map(({ hubTx, hubLogIndex, hubBids, hubConfirmed, outcome, ...payment }) => ({
+  return rows.map(({ hubTx, hubBlock, hubLogIndex, hubBids, hubConfirmed, outcome, ...payment }) => ({
     ...payment,
     outcome: outcome === null ? null : wordOf(PAYMENT_OUTCOME, outcome),
-    received: hubTx && { txHash: hubTx, logIndex: hubLogIndex, bids: hubBids, isConfirmed: hubConfirmed },
+    received: hubTx && {
+      txHash: hubTx,
+      block: hubBlock,
+      logIndex: hubLogIndex,
+      bids: hubBids,
+      isConfirmed: hubConfirmed,
+    },
   }))
 }
 
 /** A payment for a community name that a transaction made, and how far it is. */
 export interface TxPaidName {
+  /** Block of its chain, on Solana the slot. */
+  block: number
   sequence: number
   /** Words. */
   community: Buffer
@@ -88,7 +99,6 @@ export interface TxPaidName {
 }
 
 interface PaidNameColumns extends Omit<TxPaidName, 'confirmations' | 'judgement' | 'refund' | 'outcome'> {
-  block: number
   isEvm: boolean
   nextBlock: number
   latest: number | null
@@ -119,7 +129,8 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 /** Payments for community names of a transaction (hash or signature), in order; empty when none is known. */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
   const rows = await paidNamesByTx(db, network, [tx])
-  return rows.map(({ block, isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
+  return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
+    const { block } = row
     const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)
     const latest = Math.max(row.latest ?? block, block)
     const judgement = effects && judgementOf(effects)

@@ -53,13 +53,15 @@ function stationsOf(found: TxStatus): Station[] {
 
 const isFinal = ({ status }: TxStatus): boolean => ['finalized', 'lost_bid', 'invalid'].includes(status)
 
-const sent = ({ status, updatedAt }: TxStatus): Station =>
+const sent = ({ status, updatedAt, block }: TxStatus): Station =>
   status === 'not_found'
     ? { title: 'Sent', state: 'now', text: 'Not seen by any chain yet. It may take a moment.' }
     : {
         title: 'Sent',
         state: 'done',
-        text: updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it.',
+        text:
+          (updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it') +
+          (block === undefined ? '.' : `, in block ${grouped(block)}.`),
       }
 
 function confirmed({ status, confirmations }: TxStatus): Station {
