@@ -141,7 +141,7 @@ describe('a payment that bought nothing', () => {
     expect(await tokensOf(1)).toBe('0')
     expect(await judge()).toMatchObject({ kind: 'entered', payments: 3 })
     expect(await outcomeOf(cheap)).toBe('invalid underpaid held')
-    expect(await outcomeOf(lost)).toBe('lost_bid held')
+    expect(await outcomeOf(lost)).toBe('lost_bid name_taken held')
     expect(await outcomeOf(bought)).toBe('finalized')
     expect(await openJobs(world.bridge.pool, 'mainnet', 'solana')).toMatchObject([
       { kind: 'refuse', state: 'queued', count: 2 },
@@ -161,7 +161,7 @@ describe('a payment that bought nothing', () => {
       expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED, reason: null })
       expect(await outcomesOf(signature)).toEqual(['refused'])
     }
-    expect([await outcomeOf(cheap), await outcomeOf(lost)]).toEqual(['invalid underpaid refused', 'lost_bid refused'])
+    expect([await outcomeOf(cheap), await outcomeOf(lost)]).toEqual(['invalid underpaid refused', 'lost_bid name_taken refused'])
     expect(await tokensOf(1)).toBe(String(TOKEN_PRICE))
     // all but the fee of the transaction that paid
     expect(before - (await world.balance(payerOf(0)))).toBeLessThan(100_000n)
@@ -181,7 +181,7 @@ describe('a payment that bought nothing', () => {
     await judge()
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
-    expect(await outcomeOf(signature)).toBe('lost_bid refused')
+    expect(await outcomeOf(signature)).toBe('lost_bid name_taken refused')
   })
 
   it('shares a transaction with others, until one has failed', async () => {
@@ -305,7 +305,7 @@ describe('a rewind', () => {
     const queued = await pay('queued', { amount: 1n })
     await judge()
     const before = await payoutOf(given)
-    expect(await outcomeOf(given)).toBe('lost_bid refused')
+    expect(await outcomeOf(given)).toBe('lost_bid name_taken refused')
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) => positionsOfRefused(client, 'mainnet'))
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([true, false])
