@@ -1,4 +1,5 @@
-import { REFERENCE_POLICY, referenceFile, referenceHtml } from '../web/reference.js'
+import { REFERENCE_POLICY } from '../web/policy.js'
+import { referenceFile, referenceHtml } from '../web/reference.js'
 import type { Answer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 

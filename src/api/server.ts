@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import proxyAddress from 'proxy-addr'
-import type { Network } from '../registry/primitives/network.js'
+import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
+import { readFeed } from './feed/port.js'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { createPipelineBound } from './guard/underWay.js'
 import type { UnreadLimits } from './guard/unread.js'
@@ -19,7 +20,6 @@ import type { Exchange } from './serving/exchange.js'
 import { createMatcher, type Entry } from './serving/matcher.js'
 import { createRouteServer, type Serving, unhurried } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
-import { type FeedPortRequest, readFeed } from './v1/feedPort.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
@@ -51,7 +51,7 @@ export interface Api {
   /** Makes each answer the last of its connection: the server takes no more. */
   close(): void
   /** Reads a network's feed for what this process sends by itself. */
-  readFeed(network: Network, request: FeedPortRequest): ReturnType<typeof readFeed>
+  readFeed: ReadFeed
   /** Sets the limits that `createServer` does not take; called once with the server. */
   protect(server: Server): void
 }
@@ -131,7 +131,7 @@ export function createApi(deps: ApiDeps): Api {
     for (const network of NETWORKS) contexts[network].waits.end()
     contexts.mainnet.streams.end()
   }
-  const feed: Api['readFeed'] = (network, request) => readFeed(contexts[network], request)
+  const feed: ReadFeed = (network, query) => readFeed(contexts[network], query)
   return { app, listener, limits: SERVER_LIMITS, protect, changesWaiting, staying, release, close, readFeed: feed }
 }
 

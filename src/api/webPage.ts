@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { gzipped, PAGE_POLICY, type PageFile, pageAt, pageFile } from '../web/page.js'
+import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
+import { PAGE_POLICY } from '../web/policy.js'
 import { type Answer, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { escapeMarkup } from '../registry/primitives/markup.js'
 
 /** Side of the picture in SVG units; a name becomes a mirror-symmetric pattern of cells. */
 const SIDE = 400
@@ -22,18 +23,9 @@ export function nameImage(name: string): string {
   }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}" width="${SIDE}" height="${SIDE}" role="img">`,
-    `<title>${escapeXml(name)}</title>`,
+    `<title>${escapeMarkup(name)}</title>`,
     `<rect width="${SIDE}" height="${SIDE}" fill="hsl(${hue},45%,94%)"/>`,
     `<path fill="hsl(${hue},60%,42%)" d="${cells.join('')}"/>`,
     '</svg>',
   ].join('')
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')

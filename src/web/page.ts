@@ -9,22 +9,6 @@ export interface PageFile {
   cacheControl: string
 }
 
-/**
- * Content security policy of the pages: own files, pictures of wallets (data URIs), answers of this service. No inline
- * script or style, no frame, no form to another site.
- */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join(';')
-
 export const page: PageFile = { type: 'text/html; charset=utf-8', text: html, cacheControl: 'no-cache' }
 
 /** Paths below which everything is the API's, or another page's. */

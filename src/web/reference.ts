@@ -2,18 +2,6 @@ import { build, files, html } from './reference/generated/files.js'
 
 /** The reference at `/docs`: Swagger UI over the OpenAPI documents, from this service alone. */
 
-/** Own files and requests alone. The renderer sets styles by script, and brings its icons as data. */
-export const REFERENCE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join(';')
-
 export const referenceHtml: string = html
 
 export interface ReferenceFile {

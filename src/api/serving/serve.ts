@@ -1,7 +1,7 @@
 import { authenticate, markForCaches } from '../auth/session.js'
 import type { Answer } from '../http/answer.js'
 import { cutShort, readBody, tooSlow } from '../http/body.js'
-import type { createContexts } from '../http/context.js'
+import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { withStaleness } from '../http/freshness.js'
@@ -100,9 +100,12 @@ async function run({ route, exchange, meter }: Run, { contexts, memory, changeLi
   const shared = contexts[onTestnet ? 'testnet' : 'mainnet']
   // reads change nothing that a caller's leaving would have to stop
   const isRead = route.method === 'get'
-  const context = isRead
-    ? { ...shared, ...((route.staysBy || route.isStream) && { caller: callerOf(exchange) }) }
-    : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
+  const mayStay = isRead && (route.staysBy !== undefined || route.isStream)
+  const context: Context = mayStay
+    ? { ...shared, caller: callerOf(exchange) }
+    : isRead
+      ? shared
+      : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const question = { key: route.auth ? null : keyOf(req, body), network: context.network }

@@ -1,6 +1,7 @@
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
-import { PAGE_POLICY, page } from '../../web/page.js'
+import { page } from '../../web/page.js'
+import { PAGE_POLICY } from '../../web/policy.js'
 import { ok, okOfJournal } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'

@@ -1,23 +1,17 @@
 import { createHash } from 'node:crypto'
+import { escapeMarkup } from '../../registry/primitives/markup.js'
 
 /** Text that is HTML already. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
 const escaped = (value: unknown): string =>
   value instanceof Html
     ? value.text
     : Array.isArray(value)
       ? value.map(escaped).join('')
-      : String(value ?? '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+      : escapeMarkup(String(value ?? ''))
 
 /** HTML in which everything that is put in is escaped, but other HTML and lists of it. */
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>

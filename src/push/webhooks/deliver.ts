@@ -14,7 +14,7 @@ const PARK_AFTER_MS = 5 * 86_400_000
 const GONE = 410
 
 /** A page of a network's feed, as `GET /v1/events` gives it. */
-interface FeedPage {
+export interface FeedPage {
   generation: number
   /** JSON of each event. */
   items: readonly string[]
@@ -26,11 +26,17 @@ interface FeedPage {
   resume: string
 }
 
+/** What is asked of the feed. */
+export interface FeedQuery {
+  /** Token of an earlier page; null for the beginning. */
+  cursor: string | null
+  /** Stored address of the actor; null for all. */
+  from: Buffer | null
+  limit: number
+}
+
 /** Reads the feed. @returns null where it has begun anew since the cursor was given out */
-export type ReadFeed = (
-  network: Network,
-  request: { cursor: string | null; from: Buffer | null; limit: number },
-) => Promise<FeedPage | null>
+export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
 export interface DeliverPorts {
   readFeed: ReadFeed

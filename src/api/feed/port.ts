@@ -1,21 +1,14 @@
+import type { FeedPage, FeedQuery } from '../../push/webhooks/deliver.js'
 import { eventWriter } from '../../registry/journal/events.js'
-import { feedPage } from '../feed/feed.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-
-export interface FeedPortRequest {
-  /** Token of an earlier page; null for the beginning. */
-  cursor: string | null
-  /** Stored address of the actor; null for all. */
-  from: Buffer | null
-  limit: number
-}
+import { feedPage } from './feed.js'
 
 /**
  * A page of the feed for what this process sends by itself; its events are those of `GET /v1/events`, byte for byte.
  * @returns null where the feed has begun anew since the cursor was given out
  */
-export async function readFeed(context: Context, { cursor, from, limit }: FeedPortRequest) {
+export async function readFeed(context: Context, { cursor, from, limit }: FeedQuery): Promise<FeedPage | null> {
   try {
     const page = await feedPage(context, {
       ...{ isTestnet: context.network === 'testnet', page: cursor ?? undefined, limit, order: 'oldest' as const },
