@@ -1,57 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { NETWORK_LABELS, NETWORKS } from '../registry/primitives/network.js'
-import { ConfigError, parseInput } from './error.js'
+import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
+import { ConfigError, inOneError, parseInput } from './error.js'
+import { evmChain } from './evmChain.js'
 import { hex, httpUrl, solana32, wei, wsUrl } from './fields.js'
-
-/** Confirmation policy of a chain: the node's `finalized` block, or a number of blocks on top. */
-const confirmation = z.union([z.literal('finalized'), z.strictObject({ blocks: z.int().nonnegative() })])
-const DEFAULT_CONFIRMATION = { hub: 'finalized', spoke: { blocks: 10 } } as const
-
-const evmChain = z
-  .strictObject({
-    kind: z.literal('evm').default('evm'),
-    network: z.enum(NETWORKS),
-    label: z.string().refine((label) => label in NETWORK_LABELS, 'is not a network label of the interface'),
-    role: z.enum(['hub', 'spoke']),
-    chainId: z.int().positive(),
-    /** Hash of block 0: tells a chain from another one under the same id. */
-    genesisHash: hex(32).optional(),
-    rpcUrls: z.array(httpUrl).min(1),
-    /** New heads wake the indexer. */
-    wsUrl: wsUrl.optional(),
-    /** The hub or spoke contract. */
-    contract: hex(20),
-    /** LayerZero's endpoint on the chain. */
-    endpoint: hex(20).optional(),
-    /** The contract that takes payments for community names; none are sold on the chain without it. */
-    communityPayments: hex(20).optional(),
-    /** LayerZero's endpoint id. */
-    eid: z.int().positive().optional(),
-    /** The message library of a local chain, which trusts the relayer. */
-    messageLib: hex(20).optional(),
-    startBlock: z.int().nonnegative().default(0),
-    confirmation: confirmation.optional(),
-    pollMs: z.int().positive().default(2_000),
-    /** The most that the relayer pays for a unit of gas; default 20 times the median of the last day. */
-    maxGasPriceWei: wei.transform(BigInt).optional(),
-    gasToken: z
-      .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
-      .default({ symbol: 'ETH', decimals: 18 }),
-    /** Added to the bridge's fee on top of the delivered amount, percent; the endpoint pays the excess back. */
-    bridgeMarginPercent: z.int().min(0).max(100).default(5),
-    /** A chain of local tests: its launcher may restore an older state. */
-    local: z.boolean().default(false),
-    /** Contracts of others, indexed under our rules: the result may differ from their registry. */
-    watchOnly: z
-      .strictObject({
-        minimum: z.array(z.strictObject({ fromBlock: z.int().nonnegative(), wei })).default([]),
-        quotes: z.boolean().default(false),
-      })
-      .optional(),
-  })
-  .transform((chain) => ({ ...chain, confirmation: chain.confirmation ?? DEFAULT_CONFIRMATION[chain.role] }))
-  .readonly()
+import { presetOf, SOLANA_GENESIS } from './presets.js'
 
 /** Permissions of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -74,26 +27,29 @@ const solanaCluster = z
     rpcUrls: z.array(httpUrl).min(1),
     /** Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
-    programId: solana32,
-    /** Tells a cluster from another one; learned at the first start where it is left out. */
+    /** The registrar program; a draft lacks it. */
+    programId: solana32.optional(),
+    /** Tells a cluster from another one; that of Solana's own, and learned at the first start beside a local hub. */
     genesisHash: solana32.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
     startSlot: z.int().nonnegative().default(0),
     /** The commitment at which a payment counts as confirmed. */
     commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
     pollMs: z.int().positive().default(2_000),
-    /** AggregatorV3 price feeds on the network's hub. */
-    feeds: z.strictObject({
-      solUsd: hex(20),
-      ethUsd: hex(20),
-      /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
-      maxAgeSeconds: z
-        .union([z.int().positive(), z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() })])
-        .default(90_000)
-        .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-      /** A price further than this from that of the last quotes is refused. */
-      maxMovePercent: z.int().positive().default(10),
-    }),
+    /** AggregatorV3 price feeds on the network's hub; a draft lacks them. */
+    feeds: z
+      .strictObject({
+        solUsd: hex(20),
+        ethUsd: hex(20),
+        /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
+        maxAgeSeconds: z
+          .union([z.int().positive(), z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() })])
+          .default(90_000)
+          .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
+        /** A price further than this from that of the last quotes is refused. */
+        maxMovePercent: z.int().positive().default(10),
+      })
+      .optional(),
     quoteLifetimeSeconds: z.int().min(60).max(3_600).default(600),
     /** Refunds are sent without an operator's command. */
     refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
@@ -129,10 +85,11 @@ const DAILY_CAPS = 5n
 const LOCAL_DAILY_CAP_WEI = 10n ** 24n
 
 const chainsFile = sections
-  .superRefine((file, ctx) => {
+  .transform((file, ctx) => {
     const issue = (path: (string | number)[], message: string) => ctx.addIssue({ code: 'custom', path, message })
     checkChains(file, issue)
     checkNetworks(file, issue)
+    return file
   })
   .transform(({ deliveries: { mainnet, testnet }, ...file }) => {
     const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
@@ -142,9 +99,26 @@ const chainsFile = sections
       const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
       return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
     }
-    return { ...file, deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) } }
+    return {
+      ...file,
+      solana: withGenesis(file),
+      deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) },
+    }
   })
   .readonly()
+
+/** Gives the genesis of Solana's own cluster to the cluster of a public hub alone. */
+function withGenesis({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
+  const known: Sections['solana'] = {}
+  for (const network of NETWORKS) {
+    const cluster = solana[network]
+    const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
+    const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
+    const genesisHash = cluster?.genesisHash ?? (isPublic ? SOLANA_GENESIS[network] : undefined)
+    if (cluster) known[network] = { ...cluster, genesisHash }
+  }
+  return known
+}
 
 type Issue = (path: (string | number)[], message: string) => void
 
@@ -155,7 +129,8 @@ function checkChains({ chains }: Sections, issue: Issue): void {
     if (chains.findIndex((chain) => chain.label === label) < i)
       issue(['chains', i, 'label'], `"${label}" is listed twice`)
     if (communityPayments && watchOnly) issue(['chains', i, 'communityPayments'], 'does not go with watchOnly')
-    if (communityPayments === contract) issue(['chains', i, 'communityPayments'], 'is the hub or spoke contract')
+    if (communityPayments && communityPayments === contract)
+      issue(['chains', i, 'communityPayments'], 'is the hub or spoke contract')
   })
 }
 
@@ -172,13 +147,23 @@ function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
   }
 }
 
-export type ChainsFile = z.output<typeof chainsFile>
-export type ChainConfig = z.output<typeof evmChain>
-export type SolanaConfig = z.output<typeof solanaCluster>
+/** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
+type DraftFile = z.output<typeof chainsFile>
+type DraftChain = z.output<typeof evmChain>
+type DraftCluster = z.output<typeof solanaCluster>
+export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
+export type SolanaConfig = DraftCluster & Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
+export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana'> {
+  readonly chains: readonly ChainConfig[]
+  readonly solana: Readonly<Partial<Record<Network, SolanaConfig>>>
+}
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Reads and checks a chains file. @throws ConfigError */
-export function readChains(file: string): ChainsFile {
+/** Reads and checks a chains file. @throws ConfigError, also where a contract is not deployed yet */
+export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
+
+/** Reads and checks a chains file whose contracts may not be deployed yet. @throws ConfigError */
+export function readDraft(file: string): DraftFile {
   if (!existsSync(file))
     throw new ConfigError(
       `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
@@ -189,10 +174,31 @@ export function readChains(file: string): ChainsFile {
   } catch (error) {
     throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
   }
-  return parseChainsFile(json, file)
+  return parseDraft(json, file)
 }
 
+const parseDraft = (json: unknown, file: string): DraftFile => parseInput(chainsFile, json, whereOf(file))
+
 /** Checks the content of a chains file. @throws ConfigError */
-export function parseChainsFile(json: unknown, file: string): ChainsFile {
-  return parseInput(chainsFile, json, `the chains file ${file}`)
+export const parseChainsFile = (json: unknown, file: string): ChainsFile => complete(parseDraft(json, file), file)
+
+const whereOf = (file: string): string => `the chains file ${file}`
+
+/** @throws ConfigError that says how what a draft lacks comes into it */
+function complete(draft: DraftFile, file: string): ChainsFile {
+  const faults: string[] = []
+  const undeployed = draft.chains.filter(({ contract }) => !contract).map(({ label }) => `"${label}"`)
+  if (undeployed.length > 0)
+    faults.push(
+      `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and writes it`,
+    )
+  for (const network of NETWORKS) {
+    const cluster = draft.solana[network]
+    if (cluster && !cluster.programId)
+      faults.push(`solana.${network}.programId is missing: \`clusterd solana deploy\` deploys the program`)
+    if (cluster && !cluster.feeds)
+      faults.push(`solana.${network}.feeds is missing: name the price feeds solUsd and ethUsd on the hub`)
+  }
+  if (faults.length > 0) throw inOneError(faults, whereOf(file))
+  return draft as ChainsFile
 }

@@ -17,12 +17,16 @@ describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
     const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
     expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000, bridgeMarginPercent: 5 })
-    expect(spoke).toMatchObject({ confirmation: { blocks: 10 }, gasToken: { symbol: 'ETH', decimals: 18 } })
+    expect(spoke).toMatchObject({ confirmation: 'safe', gasToken: { symbol: 'ETH', decimals: 18 } })
   })
 
   it.each([
     [{ label: '5' }, /chains\[0\]\.label: is not a network label/],
-    [{ label: '11155111' }, /chains\[0\]\.network: label "11155111" belongs to the other network/],
+    [{ label: 'solana' }, /chains\[0\]\.label: is not a network label/],
+    [{ label: 'constructor' }, /chains\[0\]\.label: is not a network label/],
+    [{ explorer: 'etherscan.io' }, /chains\[0\]\.explorer: must be an http\(s\) URL/],
+    [{ confirmation: 'latest' }, /chains\[0\]\.confirmation/],
+    [{ label: '11155111', network: 'mainnet' }, /chains\[0\]\.network: label "11155111" belongs to the other network/],
     [{ label: '8453' }, /label: "8453" is listed twice/],
     [{ role: 'spoke' }, /mainnet needs exactly one hub, has 0/],
     [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],

@@ -9,13 +9,19 @@ export class ConfigError extends Error {
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, where: string): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => `${pathOf(issue)}: ${issue.message}`)
-  throw new ConfigError(
+  throw inOneError(
+    parsed.error.issues.map((issue) => `${pathOf(issue)}: ${issue.message}`),
+    where,
+  )
+}
+
+/** The error of one or more faults, a line each. @param where names the input */
+export const inOneError = (faults: readonly string[], where: string): ConfigError =>
+  new ConfigError(
     faults.length === 1
       ? `In ${where}, ${faults[0]}.`
       : `In ${where}:${faults.map((fault) => `\n  ${fault}`).join('')}`,
   )
-}
 
 /** `chains[0].label` */
 function pathOf({ path }: z.core.$ZodIssue): string {

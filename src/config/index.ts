@@ -10,10 +10,12 @@ export {
   type DeliverySettings,
   parseChainsFile,
   readChains,
+  readDraft,
   type SolanaConfig,
 } from './chainsFile.js'
 export { type Environment, type Flags, readEnvironment } from './environment.js'
 export { ConfigError } from './error.js'
+export { labelsOf, presetOf } from './presets.js'
 
 export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001

@@ -5,8 +5,9 @@ import { relayPlanOf } from './targets.js'
 
 const address = (byte: string) => `0x${byte.repeat(20)}`
 const common = { network: 'mainnet', rpcUrls: ['http://127.0.0.1:9'], contract: address('aa') }
-const hub = { ...common, label: '1', role: 'hub', chainId: 1 }
-const spoke = { ...common, label: '10', role: 'spoke', chainId: 10 }
+// other ids than the public chains': nothing comes from presets
+const hub = { ...common, label: '1', role: 'hub', chainId: 9_001 }
+const spoke = { ...common, label: '10', role: 'spoke', chainId: 9_010 }
 const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
 
@@ -59,7 +60,7 @@ it.each<[string, object[], boolean, string[]]>([
 
 describe('the path to a hub', () => {
   const messageLib = address('dd')
-  const base = { ...spoke, label: '8453', chainId: 8453, eid: 3, contract: address('bb') }
+  const base = { ...spoke, label: '8453', chainId: 9_453, eid: 3, contract: address('bb') }
 
   it('names the ends of every lane, spokes by their numbers', () => {
     const { targets } = pathOf([{ ...spoke, eid: 2 }, { ...hub, ...ends }, base])

@@ -17,8 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-async function catchUp(): Promise<void> {
-  for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') return
+async function catchUp(at = indexer): Promise<void> {
+  for (let i = 0; i < 20; i++) if ((await at.step()).kind === 'idle') return
   throw new Error('the indexer does not come to rest')
 }
 
@@ -89,6 +89,31 @@ describe('a hub whose policy is `finalized`', () => {
     await world.test.revert({ id: fork })
     await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     expect(await indexer.step()).toMatchObject({ kind: 'halted' })
+  })
+})
+
+describe('a chain whose policy is `safe`', () => {
+  it('confirms a bid with the safe block, one epoch before it is finalized', async () => {
+    const chain = await startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH })
+    try {
+      await chain.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+      const safe = await chain.restart({ config: { confirmation: 'safe' } })
+      const tagged = async (blockTag: 'safe' | 'finalized') => (await chain.public.getBlock({ blockTag })).number
+      const bids = async () => (await chain.pool.query('SELECT 1 FROM names WHERE outcome = 1')).rowCount
+      await chain.bid(0, ['posted'])
+      const block = await chain.public.getBlockNumber({ cacheTime: 0 })
+      while ((await tagged('safe')) < block) {
+        await catchUp(safe)
+        expect(await bids()).toBe(0)
+        await chain.test.mine({ blocks: 1 })
+      }
+      await catchUp(safe)
+      expect(await bids()).toBe(1)
+      expect(await tagged('finalized')).toBeLessThan(block)
+      expect(safe.state.confirmedMs).toBe(Number((await chain.public.getBlock({ blockTag: 'safe' })).timestamp) * 1_000)
+    } finally {
+      await chain.stop()
+    }
   })
 })
 

@@ -33,7 +33,7 @@ export interface Heads {
   latest: Header
   /** Number; negative while there is none. */
   confirmed: number
-  /** Time of the finalized block, ms; null where blocks are confirmed by their depth. */
+  /** Time of the finalized or safe block, ms; null where blocks are confirmed by their depth. */
   confirmedMs: number | null
 }
 
@@ -134,15 +134,15 @@ export const createChainRpc = (
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
-  const [latest, finalized] = await Promise.all([
+  const [latest, tagged] = await Promise.all([
     getHeader(call, 'latest'),
-    confirmation === 'finalized' ? getHeader(call, 'finalized') : null,
+    typeof confirmation === 'string' ? getHeader(call, confirmation) : null,
   ])
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
-    confirmed: confirmation === 'finalized' ? (finalized?.number ?? -1) : latest.number - confirmation.blocks,
-    confirmedMs: finalized?.timestampMs ?? null,
+    confirmed: typeof confirmation === 'string' ? (tagged?.number ?? -1) : latest.number - confirmation.blocks,
+    confirmedMs: tagged?.timestampMs ?? null,
   }
 }
 

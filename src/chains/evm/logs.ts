@@ -38,7 +38,10 @@ type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp' | 'logsBl
 const quantity = (value: number): Hex => `0x${value.toString(16)}`
 
 /** Reads a block's header; null when the node lacks the block. */
-export async function getHeader(call: Call, block: number | 'latest' | 'finalized' | Hex): Promise<Header | null> {
+export async function getHeader(
+  call: Call,
+  block: number | 'latest' | 'safe' | 'finalized' | Hex,
+): Promise<Header | null> {
   const byHash = typeof block === 'string' && block.startsWith('0x')
   const raw = byHash
     ? await call<RawHeader | null>('eth_getBlockByHash', [block, false])

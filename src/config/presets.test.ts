@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { NETWORK_LABELS } from '../registry/primitives/network.js'
+import { labelsOf, parseChainsFile, presetOf, readChains, readDraft } from './index.js'
+
+const CONTRACT = `0x${'0a'.repeat(20)}`
+const rpcUrls = ['http://127.0.0.1:1']
+const hub = { label: '1', role: 'hub', rpcUrls, contract: CONTRACT }
+const spoke = { label: '8453', role: 'spoke', rpcUrls, contract: CONTRACT }
+const chainsOf = (...chains: object[]) => parseChainsFile({ chains }, 'f').chains
+const cluster = {
+  rpcUrls,
+  programId: 'Stake11111111111111111111111111111111111111',
+  feeds: { solUsd: CONTRACT, ethUsd: CONTRACT },
+}
+
+describe('a preset', () => {
+  it('is known for every EVM label of the interface, under its own chain id and its network', () => {
+    const labels = [...labelsOf('mainnet'), ...labelsOf('testnet')]
+    expect(labels.toSorted()).toEqual(
+      Object.keys(NETWORK_LABELS)
+        .filter((label) => label !== 'solana')
+        .toSorted(),
+    )
+    for (const label of labels) {
+      const { chainId, network, eid, endpoint, layerZero } = presetOf(label)!
+      expect([chainId, network]).toEqual([Number(label), NETWORK_LABELS[label]])
+      // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets
+      expect(Math.floor(eid / 10_000)).toBe(network === 'mainnet' ? 3 : 4)
+      for (const address of [endpoint, ...Object.values(layerZero)]) expect(address).toMatch(/^0x[0-9a-f]{40}$/)
+    }
+    const distinct = (of: (label: string) => unknown) => new Set(labels.map(of)).size
+    expect(distinct((label) => presetOf(label)!.eid)).toBe(labels.length)
+  })
+
+  it('fills what a chain leaves out: label, role, RPC URLs and the contract are enough', () => {
+    const { name: _, layerZero: __, blockMs: ___, ...known } = presetOf('8453')!
+    expect(chainsOf(hub, spoke)[1]).toMatchObject(known)
+    expect(chainsOf(hub)[0]).toMatchObject({ network: 'mainnet', chainId: 1, eid: 30_101, confirmation: 'finalized' })
+  })
+
+  it('gives way to what a chain says', () => {
+    const own = { genesisHash: `0x${'0b'.repeat(32)}`, endpoint: CONTRACT, eid: 7, confirmation: { blocks: 3 } }
+    const more = { gasToken: { symbol: 'X', decimals: 18 }, explorer: 'https://explorer.example' }
+    expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
+  })
+
+  it.each([true, false])('gives nothing to a chain of another id (local: %s)', (local) => {
+    const [, local8453] = chainsOf(hub, { ...spoke, chainId: 900_008_453, local })
+    expect(local8453).toMatchObject({
+      ...{ network: 'mainnet', chainId: 900_008_453, confirmation: { blocks: 10 } },
+      ...{ genesisHash: undefined, endpoint: undefined, eid: undefined, explorer: undefined },
+    })
+    const [bnb] = chainsOf({ ...hub, label: '56', chainId: 5 })
+    expect(bnb!.gasToken.symbol).toBe('ETH')
+  })
+
+  it('has a hub wait for finality wherever it is', () => {
+    expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toBe('finalized')
+    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toBe('safe')
+  })
+
+  it('gives the genesis of Solana’s own cluster to that of a public hub alone', () => {
+    const genesisOf = (chain: object, more = {}) =>
+      parseChainsFile({ chains: [chain], solana: { mainnet: { ...cluster, ...more } } }, 'f').solana.mainnet!
+        .genesisHash
+    expect(genesisOf(hub)).toMatch(/^5eykt4/)
+    expect(genesisOf(hub, { genesisHash: cluster.programId })).toBe(cluster.programId)
+    expect(genesisOf({ ...hub, chainId: 31_337 })).toBeUndefined()
+    expect(genesisOf({ ...hub, local: true })).toBeUndefined()
+  })
+})
+
+describe('a draft', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'clusterd-draft-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const fileOf = (content: object) => {
+    const file = join(folder, 'chains.json')
+    writeFileSync(file, JSON.stringify(content))
+    return file
+  }
+  const { contract: _, ...undeployed } = hub
+
+  it('may lack contracts, the program and the feeds; a start names the commands that bring them', () => {
+    const file = fileOf({ chains: [undeployed, spoke], solana: { mainnet: { rpcUrls } } })
+    expect(readDraft(file).chains.map(({ contract }) => contract)).toEqual([undefined, CONTRACT])
+    expect(() => readChains(file)).toThrow(
+      /no contract is named for "1": `clusterd contracts deploy` .*\n.*programId is missing: `clusterd solana deploy`.*\n.*feeds is missing/,
+    )
+    expect(() => readChains(fileOf({ chains: [undeployed] }))).toThrow(/^In the chains file .*, no contract .* it\.$/)
+  })
+
+  it('is checked like any other file', () => {
+    expect(() => readDraft(fileOf({ chains: [{ ...undeployed, label: '5' }] }))).toThrow(/is not a network label/)
+    expect(() => readDraft(fileOf({ chains: [undeployed, { ...undeployed, label: '10' }] }))).toThrow(/exactly one hub/)
+  })
+})

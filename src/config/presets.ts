@@ -1,0 +1,57 @@
+import { NETWORK_LABELS, type Network } from '../registry/primitives/network.js'
+import { PRESET_DATA } from './presetData.js'
+
+type Hex = `0x${string}`
+
+/** What is known of a public EVM chain: what a chains file leaves out comes from here. Addresses are lower case. */
+export interface NetworkPreset {
+  /** Network label of the interface. */
+  readonly label: string
+  readonly name: string
+  readonly network: Network
+  readonly chainId: number
+  /** Hash of block 0; undefined where we know no second source for it: it is learned at the first start. */
+  readonly genesisHash?: Hex
+  /** LayerZero's endpoint id, and its EndpointV2. */
+  readonly eid: number
+  readonly endpoint: Hex
+  /** LayerZero's own libraries (ULN 302), executor and verifier on the chain. */
+  readonly layerZero: Readonly<Record<'sendLibrary' | 'receiveLibrary' | 'executor' | 'dvn', Hex>>
+  readonly gasToken: { readonly symbol: string; readonly decimals: 18 }
+  /** Usual time between blocks; undefined where it varies. */
+  readonly blockMs?: number
+  /** Confirmation policy of a spoke; a hub decides names, and waits for `finalized` everywhere. */
+  readonly confirmation: 'safe' | 'finalized'
+  /** Base URL of a block explorer: `/tx/<hash>` and `/block/<number>` lie below it. */
+  readonly explorer: string
+}
+
+/**
+ * Chains whose `safe` block stands in data posted to L1, and falls only with L1's own block: OP Stack and Arbitrum
+ * Nitro. A sequencer that takes a block back before could take back a payment for a community name that is granted
+ * already. `finalized` comes ten minutes later there. Elsewhere `finalized` takes seconds, or `safe` means less.
+ */
+const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
+
+const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
+  PRESET_DATA.map((data) => [
+    data.label,
+    { ...data, confirmation: SAFE_LABELS.has(data.label) ? ('safe' as const) : ('finalized' as const) },
+  ]),
+)
+
+/** The preset of an EVM chain, by its network label. */
+export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
+
+/** Labels of a network's EVM chains, in the interface's order; the first is the network's usual hub. */
+export const labelsOf = (network: Network): readonly string[] =>
+  Object.keys(NETWORK_LABELS).filter((label) => presetOf(label)?.network === network)
+
+/**
+ * Genesis hashes of Solana's clusters. The testnet is `devnet`: Solana's cluster for applications, with a faucet, and
+ * the one that LayerZero calls its testnet. Solana's own `testnet` serves validators, and is reset by them.
+ */
+export const SOLANA_GENESIS: Readonly<Record<Network, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+}
