@@ -25,7 +25,7 @@ import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
 import { sampled } from './ops/sampled.js'
-import { overviewPage } from './opsPage.js'
+import { alarmsPage, overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { webhooksPage } from './push/webhooks/page.js'
@@ -279,7 +279,7 @@ class RunningDaemon {
   }
 
   async #startOps(): Promise<void> {
-    const { opsPort: port, opsHost: host } = this.#config
+    const { opsPort: port, opsHost: host, opsToken: secret } = this.#config
     const answers = {
       '/health': () => healthOf({ loops: this.#loops }),
       '/ready': () => readinessOf(this.#sources()),
@@ -288,8 +288,9 @@ class RunningDaemon {
     const pages = {
       '/': overviewPage(() => this.#sources(), this.#metrics.rpc.nodes),
       '/webhooks': webhooksPage(this.#writePool),
+      '/alarms': alarmsPage,
     }
-    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages })
+    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }

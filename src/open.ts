@@ -12,6 +12,7 @@ import { keepPaymentsContract } from './db/outbox/contract.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
 import type { SolanaSource } from './indexer/solana/worker.js'
+import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { inTime } from './ops/notify.js'
@@ -43,7 +44,8 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
   await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
-  if (row.halted) log.error({ chain: row.label, reason: row.halted }, 'the chain is halted')
+  if (row.halted)
+    log.error({ chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') }, 'the chain is halted')
   let isIdentified = false
   const identify = async (): Promise<void> => {
     if (!isIdentified) await register(fromHex(await rpc.genesisHash()))

@@ -1,6 +1,8 @@
+import { formatEther, formatUnits } from 'viem'
 import { listJobs } from './db/outbox/list.js'
 import type { JobRow } from './db/outbox/rows.js'
 import { owedRefunds } from './db/outbox/stats.js'
+import { ALARMS, type AlarmName } from './ops/alarms.js'
 import type { Metrics } from './ops/metrics.js'
 import { type Html, html } from './ops/port/html.js'
 import type { OpsPage } from './ops/port/server.js'
@@ -9,6 +11,7 @@ import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
 import { ORDERS, type Order, orderJob } from './relayer/orders.js'
+import { LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/problems.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */
@@ -22,14 +25,14 @@ const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as 
 export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']): OpsPage => ({
   title: 'clusterd',
   async show(token) {
-    const { pool } = sources()
+    const { pool, relays } = sources()
     const [status, jobs, owed] = await Promise.all([
       statusOf(sources()),
       listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
       Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
     ])
-    return html`<p><a href="/webhooks">Webhooks</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
-${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${outboxOf(jobs, token)}
+    return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
+${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${outboxOf(jobs, token)}
 <h2>Owed on Solana</h2>${tableOf(
       ['Network', 'Refunds that nobody has asked for', 'Lamports'],
       owed.map(({ network, count, lamports }) => [network, count, lamports]),
@@ -51,11 +54,75 @@ const tableOf = (head: readonly string[], rows: readonly (readonly unknown[])[])
 
 const badly = (isBad: boolean, text: unknown): unknown => (isBad ? html`<span class="bad">${text}</span>` : text)
 
-const problemsOf = ({ problems, warnings }: Status): Html =>
-  problems.length + warnings.length === 0
+const problemsOf = ({ problems, alarms }: Status): Html =>
+  alarms.length === 0
     ? html`<p>All is well.</p>`
-    : html`<h2>To look at</h2><ul>${problems.map((one) => html`<li class="bad">${one}`)}${warnings.map((one) => html`<li>${one}`)}</ul>
-<p>What each means, and what to do: docs/operations.md.</p>`
+    : html`<h2>To look at</h2>${tableOf(
+        ['What', 'To do', 'Alarm'],
+        alarms.map(({ text, remedy, alarm }) => [
+          badly(problems.includes(text), text),
+          proseOf(remedy),
+          html`<a href="/alarms#${alarm.toLowerCase()}">${alarm}</a>`,
+        ]),
+      )}`
+
+/** Text with code in backticks. */
+const proseOf = (text: string): unknown[] =>
+  text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))
+
+/** All alarms, what they mean and what to do. */
+export const alarmsPage: OpsPage = {
+  title: 'Alarms',
+  show: async () =>
+    html`<p><a href="/">Back</a></p>${(Object.keys(ALARMS) as AlarmName[]).map(
+      (name) => html`<h2 id="${name.toLowerCase()}">${name}</h2><p>${proseOf(ALARMS[name].means)}</p>
+<p><b>To do:</b> ${proseOf(ALARMS[name].remedy)}</p>`,
+    )}`,
+  act: () => Promise.reject(new Error('This page has no form.')),
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const runwayText = (ms: number | null): string => {
+  if (ms === null) return 'nothing spent in a day'
+  const days = Math.floor(ms / DAY_MS)
+  return days > 365 ? 'over a year' : days > 0 ? `${days} d` : `${Math.floor(ms / HOUR_MS)} h`
+}
+
+/** Who pays for what is sent, how much is left, and for how long; known to the process that leads. */
+const balancesOf = (relays: StatusSources['relays']): Html =>
+  html`<h2>Balances</h2>${tableOf(
+    ['Network', 'Chain', 'Account', 'Balance', 'Signed today', 'Lasts'],
+    relays.flatMap((relay) => {
+      const { network, relayers, payer } = relay.state()
+      const authority = payer?.balanceLamports ?? null
+      return [
+        ...relayers.flatMap(({ chain, signer, balanceWei, stats, runwayMs }) =>
+          balanceWei === null
+            ? []
+            : [
+                [
+                  ...[network, chain, html`<code>${signer}</code>`, formatEther(balanceWei)],
+                  formatEther(stats?.signedTodayWei ?? 0n),
+                  badly(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, runwayText(runwayMs)),
+                ],
+              ],
+        ),
+        ...(authority === null
+          ? []
+          : [
+              [
+                network,
+                'solana',
+                'relay authority',
+                badly(authority < LOW_BALANCE_LAMPORTS, `${formatUnits(authority, 9)} SOL`),
+                '',
+                '',
+              ],
+            ]),
+      ]
+    }),
+  )}<p>Kept, owed and held by the contracts: <code>clusterd funds</code>.</p>`
 
 const secondsText = (seconds: number | null | undefined): string => (seconds == null ? '–' : `${seconds} s`)
 

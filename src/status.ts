@@ -6,10 +6,12 @@ import type { OpenJobs } from './db/outbox/stats.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
+import { ALARMS, alarmFields, type Problem } from './ops/alarms.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
+import { outboxProblems } from './relayer/problems.js'
 import type { RelayerState } from './relayer/relayer.js'
 import type { RelayRun } from './relayer/run.js'
 
@@ -43,7 +45,7 @@ export async function readinessOf(sources: StatusSources) {
   const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
-    ...(isDatabaseUp ? [] : [DATABASE_AWAY]),
+    ...(isDatabaseUp ? [] : [DATABASE_AWAY.text]),
     ...healthOf(sources).stuck.map(({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`),
   ]
   return { isGood: problems.length === 0, ready: problems.length === 0, problems, roles: sources.config.roles }
@@ -58,14 +60,24 @@ export async function statusOf(sources: StatusSources) {
   const chains = configured(config).map((chain) => stateOf(chain, runs, states, nowMs))
   const problems = [
     ...(stored ? unindexed(config, leaders) : [DATABASE_AWAY]),
-    ...chains.flatMap(({ network, label, problem }) => (problem ? [`${network} chain "${label}": ${problem}`] : [])),
+    ...chains.flatMap(({ network, label, problem }) =>
+      problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
+    ),
+  ]
+  const warnings = [
+    ...(stored ? unrelayed(sources, leaders) : []),
+    ...relays.flatMap((relay) => outboxProblems(relay.state(), nowMs)),
   ]
   return {
     isGood: problems.length === 0,
-    ...{ ok: problems.length === 0, problems, warnings: stored ? unrelayed(sources, leaders) : [] },
+    ...{ ok: problems.length === 0, problems: problems.map(textOf), warnings: warnings.map(textOf) },
+    alarms: [...problems, ...warnings].map(alarmAnswer),
     roles: config.roles,
     leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),
-    chains: chains.map(({ state, ...chain }) => ({ ...chain, ...(state && chainAnswer(state, nowMs)) })),
+    chains: chains.map(({ state, problem, ...chain }) => ({
+      ...{ ...chain, problem: problem?.text ?? null },
+      ...(state && chainAnswer(state, nowMs)),
+    })),
     deliveries: relays.flatMap((relay) =>
       relay
         .state()
@@ -77,7 +89,12 @@ export async function statusOf(sources: StatusSources) {
   }
 }
 
-const DATABASE_AWAY = 'the database does not answer'
+const DATABASE_AWAY: Problem = { alarm: 'ClusterdErrors', text: 'the database does not answer' }
+
+const textOf = ({ text }: Problem): string => text
+
+/** What is wrong, what to do about it, and where more stands. */
+const alarmAnswer = ({ alarm, text }: Problem) => ({ text, remedy: ALARMS[alarm].remedy, ...alarmFields(alarm) })
 
 /** An answer of the database; `otherwise` where it fails or takes too long. */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
@@ -115,18 +132,23 @@ function stateOf(
 const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>
   leaders.some((leader) => leader.network === network && leader.role === role)
 
-const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]): string[] =>
+const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]): Problem[] =>
   NETWORKS.filter(
     (network) => chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
-  ).map((network) => `nobody indexes ${network}`)
+  ).map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}` }))
 
 /** What is not carried or paid for; not a problem of a service that leaves it to others. */
-const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): string[] => [
+const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [
   ...[...relayed]
     .filter((network) => !isLed(leaders, network, 'relay'))
-    .map((network) => `nobody relays for ${network}`),
-  ...relays.flatMap((relay) =>
-    relay.leads() ? relay.missingKeys.map((key) => `this process relays for ${relay.network} without ${key}`) : [],
+    .map((network): Problem => ({ alarm: 'ClusterdNotRelayed', text: `nobody relays for ${network}` })),
+  ...relays.flatMap(({ network, missingKeys, leads }) =>
+    (leads() ? missingKeys : []).map(
+      (key): Problem => ({
+        alarm: 'ClusterdRelayKeyMissing',
+        text: `this process relays for ${network} without ${key}`,
+      }),
+    ),
   ),
 ]
 

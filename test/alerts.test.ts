@@ -80,6 +80,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   return [first, parseSamples(await metrics.registry.metrics())]
 }
 
+const waiting = [{ kind: 'deliver', state: 'queued', count: 1, oldestMs: NOW_MS - 3_601_000 }]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
 /** One state for each alert, as the code that finds it leaves it. */
 const REHEARSALS: Record<string, State> = {
@@ -95,10 +96,13 @@ const REHEARSALS: Record<string, State> = {
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },
   ClusterdPaymentsWait: { paymentsWaitS: 301 },
   ClusterdJobsParked: { relayer: { stats: { ...stats, open: parked } } },
+  ClusterdJobsWait: { relayer: { stats: { ...stats, open: waiting } } },
   ClusterdPacketsStuck: { relayer: { stuck: 1 } },
   ClusterdNonceGap: { relayer: { nonceGaps: 1 } },
+  ClusterdNonceClaimed: { relayer: { nonceClaimed: 1_000_000 } },
   ClusterdRelayerRunsDry: { relayer: { runwayMs: 86_400_000 } },
   ClusterdRelayAuthorityRunsDry: { payer: { balanceLamports: 1_000n } },
+  ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
@@ -109,11 +113,11 @@ const REHEARSALS: Record<string, State> = {
 }
 
 describe('the alert rules', () => {
-  it('all are rehearsed, and have a line in the runbook', () => {
+  it('all are rehearsed, and name what to do', () => {
     const named = rules.map(({ alert }) => alert)
     expect(named.toSorted()).toEqual(Object.keys(REHEARSALS).toSorted())
-    const runbook = readFileSync('docs/operations.md', 'utf8')
-    for (const alert of named) expect(runbook).toContain(`| \`${alert}\` |`)
+    const document = readFileSync('docs/alarms.md', 'utf8')
+    for (const alert of named) expect(document).toContain(`\n## ${alert}\n`)
   })
 
   it('are silent while all is well', async () => {
@@ -131,3 +135,32 @@ describe('the alert rules', () => {
     expect(checked.status, checked.stdout + checked.stderr).toBe(0)
   })
 })
+
+describe("Grafana's dashboard", () => {
+  it('asks for metrics and labels that there are, in panels that do not overlap', () => {
+    const { panels } = JSON.parse(readFileSync('examples/grafana/clusterd.json', 'utf8')) as { panels: Panel[] }
+    const labelsOf = new Map(
+      [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm)].map(
+        ([, name, labels]) => [name!, labels!.split(', ')],
+      ),
+    )
+    const asked = panels.flatMap(({ targets = [] }) => targets)
+    expect(asked.length).toBeGreaterThan(20)
+    for (const { expr, legendFormat } of asked) {
+      const metrics = [...expr.matchAll(/clusterd_\w+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, ''))
+      const known = metrics.flatMap((name) => labelsOf.get(name) ?? [`no metric ${name}`])
+      expect(known.join(), expr).not.toContain('no metric')
+      const shown = [...legendFormat.matchAll(/{{(\w+)}}/g)].map(([, label]) => label!)
+      if (metrics.length > 0) expect(known, expr).toEqual(expect.arrayContaining(shown))
+    }
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)}:${y + Math.floor(i / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+  })
+})
+
+interface Panel {
+  gridPos: { x: number; y: number; w: number; h: number }
+  targets?: { expr: string; legendFormat: string }[]
+}

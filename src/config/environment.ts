@@ -78,6 +78,8 @@ const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Where health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Opens the operator's pages. */
+  OPS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a key lead the outbox, to raise alarms. */
   RELAY_WATCH: z.enum(['true', 'false']).default('false'),
@@ -166,6 +168,7 @@ const environment = variables
       opsPort: set.OPS_PORT,
       host: set.HOST,
       opsHost: set.OPS_HOST,
+      opsToken: set.OPS_TOKEN,
       roles: set.ROLES,
       relayWatch: set.RELAY_WATCH === 'true',
       drainMs: set.DRAIN_SECONDS * 1_000,

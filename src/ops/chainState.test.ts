@@ -8,7 +8,7 @@ const caughtUp: ChainState = {
   ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: BLOCK_MS, isCaughtUp: true, halted: null },
   ...{ lastStepMs: NOW_MS, lastError: null },
 }
-const problemOf = (state: Partial<ChainState>) => chainProblem({ ...caughtUp, ...state }, NOW_MS)
+const problemOf = (state: Partial<ChainState>) => chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null
 
 describe('a chain', () => {
   it.each([
@@ -40,7 +40,7 @@ describe('a chain', () => {
   })
 
   it('that was never indexed is not well', () => {
-    expect(chainProblem(null, NOW_MS)).toBe('not indexed yet')
+    expect(chainProblem(null, NOW_MS)?.text).toBe('not indexed yet')
     expect(isHeadStale({ headMs: null, blockMs: null }, NOW_MS)).toBe(true)
   })
 

@@ -1,4 +1,5 @@
 import type { Network } from '../registry/primitives/network.js'
+import type { AlarmName, Problem } from './alarms.js'
 
 /** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix milliseconds. */
 export interface ChainState {
@@ -61,21 +62,30 @@ export function behindMs(
   return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
 }
 
-/** What is wrong with a chain, one sentence; null while all is well. */
-export function chainProblem(state: ChainState | null, nowMs: number): string | null {
-  if (!state) return 'not indexed yet'
-  if (state.halted) return `halted: ${state.halted}`
-  if (state.latest === null || state.confirmed === null || state.tailBlock === null)
-    return `has not answered yet${state.lastError === null ? '' : `: ${state.lastError}`}`
-  if (isHeadStale(state, nowMs)) return `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`
-  if (state.latest < state.nextBlock - 1) return `its head is block ${state.latest}, below what was confirmed`
-  if (!state.isCaughtUp) return `catching up, at block ${state.nextBlock} of ${state.confirmed}`
+/** What is wrong with a chain; null while all is well. */
+export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
+  const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
+  if (!state) return is('ClusterdNotLed', 'not indexed yet')
+  if (state.halted) return is('ClusterdChainHalted', `halted: ${state.halted}`)
+  if (state.latest === null || state.confirmed === null || state.tailBlock === null) {
+    const why = state.lastError === null ? '' : `: ${state.lastError}`
+    return is('ClusterdChainFailing', `has not answered yet${why}`)
+  }
+  if (isHeadStale(state, nowMs))
+    return is('ClusterdHeadStandsStill', `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`)
+  if (state.latest < state.nextBlock - 1)
+    return is('ClusterdChainBehind', `its head is block ${state.latest}, below what was confirmed`)
+  if (!state.isCaughtUp)
+    return is('ClusterdChainBehind', `catching up, at block ${state.nextBlock} of ${state.confirmed}`)
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
-    return `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`
-  if (state.lastError) return state.lastError
-  if (state.latest - state.tailBlock > LAG_BLOCKS) return `${state.latest - state.tailBlock} blocks behind its head`
+    return is('ClusterdLoopHangs', `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`)
+  if (state.lastError) return is('ClusterdChainFailing', state.lastError)
+  const lag = state.latest - state.tailBlock
+  if (lag > LAG_BLOCKS) return is('ClusterdChainBehind', `${lag} blocks behind its head`)
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs
-  return finalityMs > FINALITY_ALARM_MS ? `its finality stands still: ${seconds(finalityMs)} s old` : null
+  return finalityMs > FINALITY_ALARM_MS
+    ? is('ClusterdFinalityStandsStill', `its finality stands still: ${seconds(finalityMs)} s old`)
+    : null
 }
 
 const seconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)

@@ -50,7 +50,7 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
     ),
     runway: gauge(
       'clusterd_relayer_runway_seconds',
-      'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was',
+      'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
       chain,
     ),
     refundsOwed: gauge(

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { JobRow } from '../db/outbox/rows.js'
+import { alarmFields } from '../ops/alarms.js'
 import type { JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
 import { Alarms } from './alarms.js'
@@ -60,7 +61,15 @@ describe('alarms of the relay authority', () => {
     for (const balance of [null, 10_000_000n]) alarms.payer(state(balance), true)
     expect(said()).toEqual([])
     alarms.payer(state(9_999_999n), true)
-    expect(said()).toEqual([{ level: 'error', network: 'mainnet', lamports: '9999999', msg: DRY }])
+    expect(said()).toEqual([
+      {
+        level: 'error',
+        network: 'mainnet',
+        lamports: '9999999',
+        ...alarmFields('ClusterdRelayAuthorityRunsDry'),
+        msg: DRY,
+      },
+    ])
   })
 
   it('say when more is owed than before, where nobody sends it by itself', () => {
@@ -70,8 +79,16 @@ describe('alarms of the relay authority', () => {
       stats: { open: [], owed: { count, lamports: 1n } },
     })
     for (const count of [0, 1, 1, 3, 0, 1]) alarms.payer(owing(count), false)
-    const msg = 'refunds are owed on Solana: see `clusterd outbox list --owed`'
-    expect(said()).toEqual([1, 3, 1].map((refunds) => ({ level: 'warn', network: 'mainnet', refunds, msg })))
+    const msg = 'refunds are owed on Solana: see `clusterd outbox list --refunds`'
+    expect(said()).toEqual(
+      [1, 3, 1].map((refunds) => ({
+        level: 'warn',
+        network: 'mainnet',
+        refunds,
+        ...alarmFields('ClusterdRefundsOwed'),
+        msg,
+      })),
+    )
     alarms.payer(owing(9), true)
     expect(said()).toEqual([])
   })
@@ -91,7 +108,15 @@ describe('alarms of the relay authority', () => {
     })
     for (const count of [0, 2, 2, 3]) alarms.payer(waiting(count, null), true)
     const msg = "payments on Solana wait to be refunded: set the relay authority's key"
-    expect(said()).toEqual([2, 3].map((payments) => ({ level: 'error', network: 'mainnet', payments, msg })))
+    expect(said()).toEqual(
+      [2, 3].map((payments) => ({
+        level: 'error',
+        network: 'mainnet',
+        payments,
+        ...alarmFields('ClusterdRelayKeyMissing'),
+        msg,
+      })),
+    )
     alarms.payer(waiting(9, 10n ** 9n), true)
     alarms.payer(waiting(9, null, { state: 'sent' }), true)
     expect(said()).toEqual([])
@@ -123,7 +148,13 @@ describe('alarms of a relayer', () => {
     stuck(1)
     stuck(1, 2)
     stuck(2)
-    const line = { level: 'warn', network: 'mainnet', ms: 600, msg: 'a packet is stuck: the hub has not received it' }
+    const line = {
+      ...alarmFields('ClusterdPacketsStuck'),
+      level: 'warn',
+      network: 'mainnet',
+      ms: 600,
+      msg: 'a packet is stuck: the hub has not received it',
+    }
     expect(said()).toEqual(['01', '02'].map((byte) => ({ ...line, guid: `0x${byte.repeat(32)}` })))
   })
 })

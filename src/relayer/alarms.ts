@@ -1,14 +1,13 @@
 import type { JobRow } from '../db/outbox/rows.js'
+import { alarmFields } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import { DAILY_CAP, INSUFFICIENT_FUNDS, type JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { PayerState } from './payer.js'
+import { LOW_BALANCE_LAMPORTS } from './problems.js'
 import type { RelayerState, StuckMessage } from './relayer.js'
 import type { Outcome } from './step.js'
-
-/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
-const LOW_BALANCE_LAMPORTS = 10_000_000n
 
 const DONE: Record<JobKind, string> = {
   verify: 'verified',
@@ -55,18 +54,25 @@ export class Alarms {
     this.#stuck = new Set(messages.map(({ guid }) => toHex(guid)))
     for (const { guid, sentMs } of messages) {
       const fields = { network: this.#network, guid: toHex(guid), ms: this.#nowMs() - sentMs }
-      if (!known.has(fields.guid)) this.#log.warn(fields, 'a packet is stuck: the hub has not received it')
+      if (!known.has(fields.guid))
+        this.#log.warn(
+          { ...fields, ...alarmFields('ClusterdPacketsStuck') },
+          'a packet is stuck: the hub has not received it',
+        )
     }
   }
 
   relayer({ chain, stats, nonceGaps, nonceClaimed }: RelayerState): void {
     if (this.#hasRisen(`nonce on ${chain}`, nonceClaimed ?? 0))
       this.#log.error(
-        { network: this.#network, chain, count: nonceClaimed },
+        { network: this.#network, chain, count: nonceClaimed, ...alarmFields('ClusterdNonceClaimed') },
         "the signer's transaction count is far above the stored nonce, nothing is signed: see `clusterd outbox nonce`",
       )
     if (this.#hasRisen(`gaps on ${chain}`, nonceGaps))
-      this.#log.warn({ network: this.#network, chain, gaps: nonceGaps }, 'nonces are missing: later ones wait for them')
+      this.#log.warn(
+        { network: this.#network, chain, gaps: nonceGaps, ...alarmFields('ClusterdNonceGap') },
+        'nonces are missing: later ones wait for them',
+      )
     const jobs = stats?.heldByOthers ?? 0
     if (this.#hasRisen('heldByOthers', jobs))
       this.#log.error(
@@ -80,16 +86,22 @@ export class Alarms {
     const isLow = balanceLamports !== null && balanceLamports < LOW_BALANCE_LAMPORTS
     if (this.#hasRisen('isLow', Number(isLow)))
       this.#log.error(
-        { network, lamports: String(balanceLamports) },
+        { network, lamports: String(balanceLamports), ...alarmFields('ClusterdRelayAuthorityRunsDry') },
         'the relay authority on Solana runs dry: send it SOL',
       )
     const refunds = autoRefunds ? 0 : (stats?.owed.count ?? 0)
     if (this.#hasRisen('owed', refunds))
-      this.#log.warn({ network, refunds }, 'refunds are owed on Solana: see `clusterd outbox list --owed`')
+      this.#log.warn(
+        { network, refunds, ...alarmFields('ClusterdRefundsOwed') },
+        'refunds are owed on Solana: see `clusterd outbox list --refunds`',
+      )
     // without the authority's key nobody refuses them
     const payments = balanceLamports === null ? queuedRefusals(stats) : 0
     if (this.#hasRisen('refusals', payments))
-      this.#log.error({ network, payments }, "payments on Solana wait to be refunded: set the relay authority's key")
+      this.#log.error(
+        { network, payments, ...alarmFields('ClusterdRelayKeyMissing') },
+        "payments on Solana wait to be refunded: set the relay authority's key",
+      )
   }
 
   #hasRisen(what: string, level: number): boolean {
@@ -103,7 +115,8 @@ export class Alarms {
     this.#log.info({ ...fields, ms: this.#nowMs() - sinceMs }, DONE[job.kind])
   }
 
-  #parked(job: JobRow, fields: object): void {
+  #parked(job: JobRow, about: object): void {
+    const fields = { ...about, ...alarmFields('ClusterdJobsParked') }
     if (job.reason === 'settled_elsewhere' || job.reason === 'refunded_elsewhere')
       this.#log.error(fields, 'a job is parked: somebody else decided about its money')
     else this.#log.warn(fields, 'a job is parked: see `clusterd outbox show`')
@@ -121,7 +134,11 @@ export class Alarms {
   #failed(job: JobRow, fields: object): void {
     if (job.reason === DAILY_CAP) this.#capped(job, fields)
     else if (job.reason === INSUFFICIENT_FUNDS) {
-      if (!this.#isDry) this.#log.error(fields, 'the signer has run dry: send it funds; jobs wait for them')
+      if (!this.#isDry)
+        this.#log.error(
+          { ...fields, ...alarmFields('ClusterdRelayerRunsDry') },
+          'the signer has run dry: send it funds; jobs wait for them',
+        )
       this.#isDry = true
     } else if (job.failures <= 1) this.#log.warn(fields, 'a job failed; it will be tried again')
     else this.#log.debug(fields, 'a job failed again')

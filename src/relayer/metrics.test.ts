@@ -30,6 +30,7 @@ function measuring() {
 const relayer = (change: Partial<RelayerState> = {}): RelayerState => ({
   ...{
     network,
+    signer: null,
     chain: '1',
     stats: null,
     stuck: null,
@@ -40,7 +41,13 @@ const relayer = (change: Partial<RelayerState> = {}): RelayerState => ({
   },
   ...change,
 })
-const counted = (...open: OpenJobs[]) => ({ open, heldByOthers: 0, spentLastDayWei: 0n, signedTodayWei: 7n })
+const counted = (...open: OpenJobs[]) => ({
+  open,
+  heldByOthers: 0,
+  spentLastDayWei: 0n,
+  signedTodayWei: 7n,
+  isDry: false,
+})
 const jobs = (kind: OpenJobs['kind'], state: OpenJobs['state'], count: number, oldestMs: number): OpenJobs => ({
   ...{ kind, state, count, oldestMs },
 })

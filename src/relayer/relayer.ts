@@ -53,6 +53,8 @@ export type StuckMessage = Pick<SentMessage, 'guid' | 'sentMs'>
 
 export interface RelayerState {
   network: Network
+  /** Who signs; null without a key. */
+  signer: Hex | null
   /** Label of the chain. */
   chain: string
   /** `open`: the jobs of all the network's EVM chains. */
@@ -63,7 +65,10 @@ export interface RelayerState {
   /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
   nonceClaimed: number | null
   balanceWei: bigint | null
-  /** Time for which the balance lasts at the spending of the last 24 hours; null while nothing was spent. */
+  /**
+   * Time for which the balance lasts at the spending of the last 24 hours; null while nothing was spent, 0 while a job
+   * waits for funds.
+   */
   runwayMs: number | null
 }
 
@@ -107,7 +112,7 @@ export class Relayer {
     this.#nonces = account && this.#key && this.#nonceKeeper(account, this.#key)
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
-      ...{ network, chain: at.chain.label, stats: null, stuck: path && 0 },
+      ...{ network, signer: account?.address ?? null, chain: at.chain.label, stats: null, stuck: path && 0 },
       ...{ nonceGaps: 0, nonceClaimed: null, balanceWei: null, runwayMs: null },
     }
   }
@@ -268,9 +273,10 @@ export class Relayer {
     this.#statsAtMs = nowMs
     if (!account) return
     await this.#takeBalance(account)
-    const { spentLastDayWei } = signer
+    const { spentLastDayWei, isDry } = signer
     const { balanceWei } = this.state
-    this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balanceWei) / Number(spentLastDayWei)) * DAY_MS
+    if (isDry || balanceWei === 0n) this.state.runwayMs = 0
+    else this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balanceWei) / Number(spentLastDayWei)) * DAY_MS
   }
 
   /** Reads the signer's balance; a higher one lets go on what waits for funds. */

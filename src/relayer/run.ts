@@ -2,6 +2,7 @@ import type { SolanaSigner } from '../chains/solana/signer.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { heardBy, listenTo } from '../db/pg/notify.js'
+import { alarmFields } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
@@ -85,7 +86,11 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     async (epoch, stopped) => {
       const labels = targets.map(({ at }) => at.chain.label)
       log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
-      if (missingKeys.length > 0) log.error({ network, missingKeys }, 'what these keys pay for is not sent')
+      if (missingKeys.length > 0)
+        log.error(
+          { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
+          'what these keys pay for is not sent',
+        )
       const alarms = new Alarms(log, network, options.clock?.nowMs ?? Date.now)
       const relayers = targets.map((target) => relayerAt(options, target, alarms, epoch))
       state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }

@@ -1,4 +1,4 @@
-import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../registry/outbox.js'
+import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { wordOf } from '../pg/codes.js'
 import type { ChainKey } from '../pg/rows.js'
@@ -37,6 +37,8 @@ export interface SignerStats {
   spentLastDayWei: bigint
   /** The most that what the signer signed on its chain today (UTC) may cost. */
   signedTodayWei: bigint
+  /** Whether a job on the signer's chain waits for funds. */
+  isDry: boolean
 }
 
 export async function signerStats(
@@ -53,7 +55,9 @@ export async function signerStats(
        (SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0) FROM jobs
          WHERE network = $1 AND chain = $2 AND state = ${JOB_STATE.confirmed} AND updated_ms > $4) AS spent_last_day_wei,
        coalesce((SELECT spent_wei FROM relay_signers
-         WHERE network = $1 AND chain = $2 AND signer = $3 AND spent_day = $5), 0) AS signed_today_wei`,
+         WHERE network = $1 AND chain = $2 AND signer = $3 AND spent_day = $5), 0) AS signed_today_wei,
+       EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND state < ${JOB_STATE.confirmed}
+         AND reason = '${INSUFFICIENT_FUNDS}') AS is_dry`,
     [chain, signer, nowMs - DAY_MS, Math.floor(nowMs / DAY_MS)],
   )
   return row!

@@ -1,6 +1,7 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { watchHeads } from '../../chains/rpc/heads.js'
 import { type ChainRow, readChain } from '../../db/journal/chains.js'
+import { alarmFields } from '../../ops/alarms.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
@@ -76,7 +77,11 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
-    if (kind === 'halted' && !isHalted) log.error(line, 'the chain is halted: a confirmed block was replaced')
+    if (kind === 'halted' && !isHalted)
+      log.error(
+        { ...line, ...alarmFields('ClusterdChainHalted') },
+        'the chain is halted: a confirmed block was replaced',
+      )
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     isHalted = kind === 'halted'

@@ -1,4 +1,5 @@
 import type { BalancePort } from '../../chains/requirementInputs.js'
+import { alarmFields } from '../../ops/alarms.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Notify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
@@ -36,7 +37,8 @@ export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }
       const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
       metrics.paymentsWait.set({ network }, waitingMs / 1_000)
       const isAlarm = waitingMs >= ALARM_AFTER_MS
-      if (isAlarm && !isAlarmed) log.error({ network, waiting, waitingMs, reason }, NO_ANSWER)
+      if (isAlarm && !isAlarmed)
+        log.error({ network, waiting, waitingMs, reason, ...alarmFields('ClusterdPaymentsWait') }, NO_ANSWER)
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
     },
   }

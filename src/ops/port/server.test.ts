@@ -56,3 +56,44 @@ it('pages show texts as texts, and take their own forms alone', async () => {
   expect(await post({ id: '1', token }, { 'sec-fetch-site': 'same-origin' })).toBe(303)
   expect(acted).toEqual(['1'])
 })
+
+it('pages on other addresses than loopback are closed without a secret, and open to who shows it', async () => {
+  const secret = 'a long secret of the operator'
+  const page = {
+    title: 'Page',
+    show: async (token: Html) => html`<form>${token}</form>`,
+    act: async () => void acted.push('x'),
+  }
+  const start = (options: { host: string; secret?: string }) =>
+    startOpsServer({ port: 0, metrics: createMetrics(() => {}), answers: {}, pages: { '/': page }, ...options })
+  const closed = await start({ host: '0.0.0.0' })
+  const open = await start({ host: '0.0.0.0', secret })
+  const url = (port: number) => `http://127.0.0.1:${port}/`
+  expect((await fetch(url(closed.port))).status).toBe(403)
+  acted.length = 0
+  const asked = await fetch(url(open.port))
+  expect(asked.status).toBe(401)
+  const token = /name="token" value="(\w+)"/.exec(await asked.text())![1]!
+  const post = (fields: Record<string, string>, headers = {}) =>
+    fetch(url(open.port), {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ token, ...fields }),
+      headers,
+    })
+  expect((await post({})).status).toBe(401)
+  expect((await post({ secret: 'wrong' })).status).toBe(401)
+  const signedIn = await post({ secret })
+  const cookie = signedIn.headers.get('set-cookie')!
+  expect([signedIn.status, cookie]).toEqual([303, expect.stringContaining('HttpOnly; SameSite=Strict')])
+  expect(acted).toEqual([])
+  const value = cookie.split(';')[0]!
+  const ask = async (headers: Record<string, string>) => (await fetch(url(open.port), { headers })).status
+  expect(await ask({ cookie: `a=b; ${value}` })).toBe(200)
+  expect(await ask({ cookie: value.replace(/\d/, (digit) => String((Number(digit) + 1) % 10)) })).toBe(401)
+  expect(await ask({ authorization: `Bearer ${secret}` })).toBe(200)
+  expect(await ask({ authorization: 'Bearer wrong' })).toBe(401)
+  expect((await post({}, { cookie: value })).status).toBe(303)
+  expect(acted).toEqual(['x'])
+  await Promise.all([closed.close(), open.close()])
+})

@@ -5,6 +5,7 @@ import { sentenceOf } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
 import { FormRefusedError, readForm } from './form.js'
 import { type Html, html, OPS_POLICY, pageOf } from './html.js'
+import { Login, loginForm } from './login.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
 interface OpsAnswer {
@@ -28,6 +29,8 @@ export interface OpsOptions {
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
   /** Pages by path. */
   pages?: Readonly<Record<string, OpsPage>>
+  /** What opens the pages; without it they are shown on loopback alone. */
+  secret?: string | undefined
 }
 
 /** Serves metrics and the operator's answers on a port of their own. */
@@ -37,9 +40,10 @@ export async function startOpsServer({
   metrics,
   answers,
   pages = {},
+  secret,
 }: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
   const routes = [...Object.keys(answers), ...Object.keys(pages), '/metrics'].join(', ')
-  const token = randomBytes(16).toString('hex')
+  const access = { token: randomBytes(16).toString('hex'), login: secret ? new Login(secret) : null, host }
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
       response
@@ -56,7 +60,7 @@ export async function startOpsServer({
         return json(isGood ? 200 : 503, body)
       }
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-      if (page) return servePage(page, path, { request, response, token })
+      if (page) return servePage(page, path, { request, response, ...access })
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
@@ -85,20 +89,36 @@ interface PageExchange {
   request: IncomingMessage
   response: ServerResponse
   token: string
+  login: Login | null
+  host: string
 }
 
-/** Shows a page, or does what its form asks for and shows it again. */
-async function servePage(page: OpsPage, path: string, { request, response, token }: PageExchange): Promise<void> {
-  if (request.method === 'POST') {
-    await page.act(await readForm(request, token))
-    response.writeHead(303, { location: path, 'cache-control': 'no-store' }).end()
-    return
-  }
+/** Shows a page, or does what its form asks for and shows it again; asks who is not signed in to do so. */
+async function servePage(page: OpsPage, path: string, exchange: PageExchange): Promise<void> {
+  const { request, response, token, login, host } = exchange
+  const form = request.method === 'POST' ? await readForm(request, token) : null
   const hidden = html`<input type="hidden" name="token" value="${token}">`
-  const text = pageOf(page.title, await page.show(hidden))
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY }
-  response.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(text)
+  const show = (status: number, title: string, body: Html) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY }
+    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf(title, body))
+  }
+  const again = (headers: Record<string, string> = {}) => {
+    response.writeHead(303, { location: path, 'cache-control': 'no-store', ...headers }).end()
+  }
+  if (!login && !isLoopback(host)) return show(403, page.title, CLOSED)
+  if (login && !login.isSignedIn(request)) {
+    const secret = form?.get('secret')
+    return secret && login.isSecret(secret)
+      ? again({ 'set-cookie': login.cookie() })
+      : show(401, 'Sign in', loginForm(hidden, secret != null))
+  }
+  if (!form) return show(200, page.title, await page.show(hidden))
+  await page.act(form)
+  again()
 }
+
+const CLOSED = html`<p>This page is reached from other machines, and whoever reaches it could press its buttons: set
+<code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
  * Whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this

@@ -6,6 +6,7 @@ import {
   leaseWebhooks,
   saveWebhook,
 } from '../../db/outbox/webhooks.js'
+import { alarmFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
 import type { Loops } from '../../ops/loops.js'
 import { createNotify, type Notify } from '../../ops/notify.js'
@@ -106,7 +107,10 @@ class Webhooks {
     const { pool, log, nowMs } = this.#options
     await addWebhookFailure(pool, { webhook: hook.id, atMs: nowMs(), message, cursor: hook.cursor, reason })
     if (after.parked)
-      log.error({ ...fields, reason }, 'a webhook is parked until `clusterd webhooks replay` (docs/webhooks.md)')
+      log.error(
+        { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
+        'a webhook is parked until `clusterd webhooks replay`',
+      )
     else if (after.failures === 1) log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
   }
 }

@@ -1,0 +1,51 @@
+import type { OpenJobs } from '../db/outbox/stats.js'
+import type { Problem } from '../ops/alarms.js'
+import type { OutboxState } from './metrics.js'
+
+/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
+export const LOW_BALANCE_LAMPORTS = 10_000_000n
+/** A balance that lasts for less is low. */
+export const LOW_RUNWAY_MS = 3 * 86_400_000
+/** Age from which a job that waits is an alarm. */
+const OLD_JOB_MS = 3_600_000
+
+/** What an operator has to know of a network's outbox, as its leader sees it; the same that the alarms' rules find. */
+export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
+  const problems: Problem[] = []
+  const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
+    if (holds) problems.push({ alarm, text: `${network}: ${text}` })
+  }
+  for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers) {
+    const on = `on chain "${chain}"`
+    found((stuck ?? 0) > 0, 'ClusterdPacketsStuck', `packets that have not reached the hub: ${stuck}`)
+    found(nonceGaps > 0, 'ClusterdNonceGap', `nonces of ${signer} that are missing ${on}: ${nonceGaps}`)
+    found(
+      nonceClaimed !== null,
+      'ClusterdNonceClaimed',
+      `the chain counts ${nonceClaimed} transactions of ${signer} ${on}`,
+    )
+    found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
+  }
+  // the relayers of a network all count the jobs of all its EVM chains
+  const evm = relayers.find(({ stats }) => stats)?.stats?.open ?? []
+  for (const jobs of [...evm, ...(payer?.stats?.open ?? [])]) problems.push(...jobProblems(jobs, network, nowMs))
+  if (!payer) return problems
+  const lamports = payer.balanceLamports
+  const owed = payer.stats?.owed.count ?? 0
+  found(
+    lamports !== null && lamports < LOW_BALANCE_LAMPORTS,
+    'ClusterdRelayAuthorityRunsDry',
+    `${lamports} lamports are left`,
+  )
+  found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
+  return problems
+}
+
+function jobProblems({ kind, state, count, oldestMs }: OpenJobs, network: string, nowMs: number): Problem[] {
+  const is = (alarm: Problem['alarm'], text: string): Problem[] => [{ alarm, text: `${network}: ${text}` }]
+  if (state === 'parked') return is('ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
+  const minutes = Math.floor((nowMs - oldestMs) / 60_000)
+  return nowMs - oldestMs > OLD_JOB_MS
+    ? is('ClusterdJobsWait', `a job of the kind ${kind} has been ${state} for ${minutes} min`)
+    : []
+}
