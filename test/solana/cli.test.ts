@@ -25,7 +25,7 @@ beforeAll(async () => {
   connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })
   const [contract, feed] = [`0x${'11'.repeat(20)}`, `0x${'0f'.repeat(20)}`]
   chains = join(folder, 'chains.json')
-  const hub = { network: 'mainnet', label: '1', role: 'hub', chainId: 1, rpcUrls: ['http://127.0.0.1:1'], contract }
+  const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'], contract, local: true }
   const cluster = {
     ...{ rpcUrls: [solana.rpcUrl], programId: solana.programId },
     feeds: { solUsd: feed, ethUsd: feed },
