@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
+import { outboxProblems } from '../../src/relayer/problems.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
@@ -46,6 +47,9 @@ async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise
   await relayer.step()
   expect(relayer.state.nonceGaps).toBe(0)
 }
+
+const alarmsOf = ({ state }: SteppedRelayer) =>
+  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(({ alarm }) => alarm)
 
 /** The relayer's key in somebody else's hands. */
 const useKeyElsewhere = async (nonce: number) => {
@@ -122,6 +126,7 @@ describe('a count of the chain', () => {
       await world.hub.test.mine({ blocks: 1 })
     }
     expect(relayer.state.nonceClaimed).toBe(nonce)
+    expect(alarmsOf(relayer)).toEqual(['ClusterdNonceClaimed'])
     expect(await world.executions(guid)).toBe(0)
     const listed = JSON.parse((await clusterd('--json')).stdout)
     expect(listed).toMatchObject([{ network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_RAISE - 1 }])
@@ -156,6 +161,7 @@ describe('nonces', () => {
     }
     await world.run(relayer)
     expect(relayer.state.nonceGaps).toBe(2)
+    expect(alarmsOf(relayer)).toEqual(['ClusterdNonceGap'])
     expect(await world.executions(guid)).toBe(0)
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)

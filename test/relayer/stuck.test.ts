@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { outboxProblems } from '../../src/relayer/problems.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
+import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import { executeOf } from '../support/kill.js'
+import { insertPayment } from '../support/payments.js'
+import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { deliveriesOf } from './deliveries.js'
+
+/** What gets stuck in operation: each shows as its alarm, and is delivered or parked after what the alarm says to do. */
+
+const GWEI = 10n ** 9n
+const HOUR_MS = 3_600_000
+const bridge = useProxiedBridge()
+let world: BridgeWorld
+beforeAll(() => {
+  world = bridge.world
+})
+const { asVerifier } = deliveriesOf(() => world)
+
+const alarmsOf = ({ state }: SteppedRelayer): string[] =>
+  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now() + world.aheadMs).map(
+    ({ alarm }) => alarm,
+  )
+
+/** Lets time pass, so that the relayer looks at everything anew. */
+async function later(relayer: SteppedRelayer, ms: number): Promise<void> {
+  world.aheadMs += ms
+  await world.run(relayer)
+}
+
+/** Lets every job end, and the indexer see it. */
+async function settle(relayer: SteppedRelayer): Promise<void> {
+  await world.finish(relayer)
+  await world.hub.test.mine({ blocks: 2 })
+  await world.index()
+  await later(relayer, 10_000)
+}
+
+const clusterd = async (...args: string[]): Promise<string> => {
+  const { command, args: cli } = await programCommand('cli')
+  const env = { ...process.env, DATABASE_URL: world.postgres.url }
+  return (await promisify(execFile)(command, [...cli, 'outbox', ...args], { env })).stdout
+}
+
+const asOwner = (functionName: 'pause' | 'unpause') =>
+  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
+const setBaseFee = async (gwei: bigint) => {
+  await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+  await world.hub.test.mine({ blocks: 1 })
+}
+
+describe('what is stuck', () => {
+  it('a drained relayer: it runs dry, and goes on once it is funded', async () => {
+    const relayer = await world.restart()
+    await world.hub.test.setBalance({ address: world.relayer, value: 0n })
+    const guid = await world.send(0, ['drained'])
+    await later(relayer, 10_000)
+    expect(alarmsOf(relayer)).toEqual(['ClusterdRelayerRunsDry'])
+    await world.hub.test.setBalance({ address: world.relayer, value: 10n ** 22n })
+    await later(relayer, 10_000)
+    await settle(relayer)
+    expect([await world.executions(guid), alarmsOf(relayer)]).toEqual([1, []])
+  })
+
+  it('a paused hub: a job waits, and goes on once it is unpaused', async () => {
+    const relayer = await world.restart()
+    await asOwner('pause')
+    const id = toHex(await insertPayment(world.pool, { name: 'paused' }))
+    await world.run(relayer)
+    expect(alarmsOf(relayer)).toEqual([])
+    await later(relayer, HOUR_MS + 10_000)
+    expect(alarmsOf(relayer)).toEqual(['ClusterdJobsWait'])
+    await asOwner('unpause')
+    const job = (await world.jobs()).find(({ payment }) => payment && toHex(payment.id) === id)!
+    expect(await clusterd('show', job.id)).toMatch(/^reason +enforced_pause$/m)
+    await clusterd('retry', job.id)
+    await settle(relayer)
+    expect([await world.executions(id), alarmsOf(relayer)]).toEqual([1, []])
+  })
+
+  it('a spike of fees: a job waits, is set aside, and taken up again when they have fallen', async () => {
+    await setBaseFee(1n)
+    await world.hub.test.mine({ blocks: 6 })
+    const { chains } = world.file as { chains: object[] }
+    const capped = { ...chains[0], maxGasPriceWei: (5n * GWEI).toString() }
+    const relayer = await world.restart({ file: { chains: [capped, chains[1]] } })
+    await setBaseFee(400n)
+    const guid = await world.send(0, ['dear'])
+    await world.run(relayer)
+    await later(relayer, HOUR_MS + 10_000)
+    expect(alarmsOf(relayer)).toContain('ClusterdJobsWait')
+    const open = (await world.jobs()).filter(({ message }) => message && toHex(message.guid) === guid)
+    expect(open.map(({ reason }) => reason)).toContain('gas_price_above_cap')
+    for (const { id } of open) await clusterd('park', id)
+    await later(relayer, 10_000)
+    // the packet itself has not arrived for an hour either
+    expect(new Set(alarmsOf(relayer))).toEqual(new Set(['ClusterdJobsParked', 'ClusterdPacketsStuck']))
+    await setBaseFee(1n)
+    await world.hub.test.mine({ blocks: 6 })
+    for (const { id } of open) await clusterd('resume', id)
+    await settle(relayer)
+    expect([await world.executions(guid), alarmsOf(relayer)]).toEqual([1, []])
+  })
+
+  it('packets that the bridge left: they are stuck, and executed where the operator allows it', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const publicHub = (executeStranded: boolean) => ({
+      chains: [{ ...chains[0], local: false, messageLib: undefined }, chains[1]],
+      deliveries: { mainnet: { strandedAfterMs: 600_000, executeStranded } },
+    })
+    const relayer = await world.restart({ file: publicHub(false) })
+    const guid = await world.send(0, ['left'])
+    await asVerifier(guid)
+    await later(relayer, 700_000)
+    expect(alarmsOf(relayer)).toContain('ClusterdPacketsStuck')
+    const allowed = await world.restart({ file: publicHub(true) })
+    await settle(allowed)
+    expect([await world.executions(guid), (await executeOf(world, guid)).state, alarmsOf(allowed)]).toEqual([
+      ...[1, 'confirmed'],
+      [],
+    ])
+  })
+})
