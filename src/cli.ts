@@ -2,9 +2,10 @@
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
+import { addExportCommands } from './cli/export/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
-import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
+import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RestoredCommand } from './cli/restored.js'
@@ -66,6 +67,12 @@ program
   .action(async () => (await import('./cli/replay.js')).replayAll())
 
 program
+  .command('verify')
+  .description('read the hubs’ logs again from their nodes, and compare them with the journal')
+  .option('--json', 'as JSON')
+  .action(async (options: { json?: boolean }) => (await import('./cli/verify.js')).verifyJournal(options))
+
+program
   .command('rewind')
   .description(
     'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --yes starts a new generation',
@@ -117,6 +124,7 @@ program
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
 addOutboxCommands(program)
+addExportCommands(program)
 addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
@@ -174,3 +175,27 @@ export async function readBodies(
   const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [chain, blocks, logIndex])
   return new Map(rows.map(({ block, body }) => [block, body]))
 }
+
+/** A log of the hub in the journal. */
+export interface JournalledLog {
+  block: number
+  logIndex: number
+  body: Buffer
+}
+
+/** Bids and minima of a chain in some blocks, inclusive, as the journal has them, in order. */
+export const readJournalledLogs = (
+  pool: pg.Pool,
+  { network, chain }: ChainRow,
+  from: number,
+  to: number,
+): Promise<JournalledLog[]> =>
+  query<JournalledLog>(
+    pool,
+    network,
+    `SELECT j.block, j.log_index, j.body FROM journal_heads h JOIN journal j ON j.network = h.network
+      AND j.generation = h.generation AND j.chain = $2 AND j.block BETWEEN $3 AND $4
+      AND j.kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})
+    WHERE h.network = $1 ORDER BY j.block, j.log_index`,
+    [chain, from, to],
+  )

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { type Entry, entryKind } from '../../registry/journal/entry.js'
+import { NOT_FOLDED } from '../../registry/journal/ruleset.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
@@ -126,6 +127,7 @@ export async function createSchema(
 
 /**
  * Inputs of the next entries of a generation, with journalled times as causes.
+ * @throws Error for those of a public copy
  * @param schema schema of the journal, with its dot; default: by the search path
  */
 export async function readEntries(
@@ -142,6 +144,10 @@ export async function readEntries(
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH_ENTRIES}`,
     [generation, after],
   )
+  if (rows.some(({ ruleset }) => ruleset === NOT_FOLDED))
+    throw new Error(
+      `the journal of ${network} is a public copy’s: it lacks what is private, and can’t be folded again.`,
+    )
   return rows.map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
     ...row,
     kind: entryKind(kind),

@@ -200,6 +200,11 @@ export function startCopy(client: pg.ClientBase, target: string) {
       stream.end()
       await done
     },
+    /** Gives it up, so that the connection takes statements again. */
+    fail: async (reason: Error): Promise<void> => {
+      stream.destroy(reason)
+      await done.catch(() => {})
+    },
   }
 }
 
