@@ -2,7 +2,9 @@
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
+import { loadEnvFileFor } from './cli/envFile.js'
 import { addExportCommands } from './cli/export/commands.js'
+import { addInitCommand } from './cli/init/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
@@ -18,6 +20,7 @@ import { addWebhookCommands } from './cli/webhooks/commands.js'
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
   .showHelpAfterError()
+  .hook('preAction', (_, command) => loadEnvFileFor(command))
 
 program
   .command('dev')
@@ -123,6 +126,7 @@ program
   .option('--json', 'as JSON')
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
+addInitCommand(program)
 addOutboxCommands(program)
 addExportCommands(program)
 addKeyCommands(program)

@@ -4,7 +4,7 @@ import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/n
 import { ConfigError, inOneError, parseInput } from './error.js'
 import { evmChain } from './evmChain.js'
 import { hex, httpUrl, solana32, wei, wsUrl } from './fields.js'
-import { presetOf, SOLANA_GENESIS } from './presets.js'
+import { presetOf, SOLANA_FEEDS, SOLANA_GENESIS } from './presets.js'
 
 /** Permissions of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -101,21 +101,23 @@ const chainsFile = sections
     }
     return {
       ...file,
-      solana: withGenesis(file),
+      solana: withPresets(file),
       deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) },
     }
   })
   .readonly()
 
-/** Gives the genesis of Solana's own cluster to the cluster of a public hub alone. */
-function withGenesis({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
+/** Gives a cluster what is known of Solana's own and of its hub; a local hub, or one of another id, gives nothing. */
+function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
   const known: Sections['solana'] = {}
   for (const network of NETWORKS) {
     const cluster = solana[network]
+    if (!cluster) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
     const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
-    const genesisHash = cluster?.genesisHash ?? (isPublic ? SOLANA_GENESIS[network] : undefined)
-    if (cluster) known[network] = { ...cluster, genesisHash }
+    const preset = isPublic ? { genesisHash: SOLANA_GENESIS[network], feeds: SOLANA_FEEDS.get(hub.label) } : undefined
+    const { genesisHash = preset?.genesisHash, feeds = preset?.feeds } = cluster
+    known[network] = { ...cluster, genesisHash, feeds }
   }
   return known
 }
@@ -177,7 +179,8 @@ export function readDraft(file: string): DraftFile {
   return parseDraft(json, file)
 }
 
-const parseDraft = (json: unknown, file: string): DraftFile => parseInput(chainsFile, json, whereOf(file))
+/** Checks the content of a chains file whose contracts may not be deployed yet. @throws ConfigError */
+export const parseDraft = (json: unknown, file: string): DraftFile => parseInput(chainsFile, json, whereOf(file))
 
 /** Checks the content of a chains file. @throws ConfigError */
 export const parseChainsFile = (json: unknown, file: string): ChainsFile => complete(parseDraft(json, file), file)

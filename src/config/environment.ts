@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
@@ -206,6 +207,14 @@ export type Environment = z.output<typeof environment>
 
 /** Options of the command line, under the variables' names; they come before the environment. */
 export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
+
+/**
+ * Takes variables that are not set yet from the file `.env` of the current folder, where there is one. A process that a
+ * local world started has its own already.
+ */
+export function loadEnvFile(): void {
+  if (!process.env.CLUSTERD_PARENT_PID && existsSync('.env')) process.loadEnvFile('.env')
+}
 
 /**
  * Reads the environment variables; an empty one counts as unset. The only reader of process.env.

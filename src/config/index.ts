@@ -9,12 +9,14 @@ export {
   type ChainsFile,
   type DeliverySettings,
   parseChainsFile,
+  parseDraft,
   readChains,
   readDraft,
   type SolanaConfig,
 } from './chainsFile.js'
-export { type Environment, type Flags, readEnvironment } from './environment.js'
+export { type Environment, type Flags, loadEnvFile, readEnvironment } from './environment.js'
 export { ConfigError } from './error.js'
+export { sealKeystore } from './keystore.js'
 export { labelsOf, presetOf } from './presets.js'
 
 export const DEFAULT_PORT = 3000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readEnvironment } from './environment.js'
-import { openKeystore } from './keystore.js'
+import { openKeystore, sealKeystore } from './keystore.js'
 import { relayerKeyOf, solanaKeyOf } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
@@ -65,6 +65,18 @@ describe('a keystore file', () => {
     const tooMuch = { ...hard, kdfparams: { ...hard.kdfparams, n: 2 ** 26, r: 8 } }
     for (const bad of ['', '[]', 'null', '{"Crypto":1}', { ...PBKDF2, version: 1 }, { ...SCRYPT, crypto: tooMuch }])
       expect(opened(bad)).toBeUndefined()
+  })
+})
+
+describe('a keystore file of ours', () => {
+  it('opens again with its password alone, and shows the address and not the key', () => {
+    const address = '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b'
+    const text = sealKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)
+    expect(opened(text)).toBe(SECRET)
+    expect(opened(text, 'other')).toBeUndefined()
+    expect(JSON.parse(text)).toMatchObject({ version: 3, address: address.slice(2).toLowerCase() })
+    expect(text).not.toContain(SECRET)
+    expect(sealKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)).not.toBe(text)
   })
 })
 

@@ -71,6 +71,14 @@ describe('a preset', () => {
     expect(genesisOf({ ...hub, chainId: 31_337 })).toBeUndefined()
     expect(genesisOf({ ...hub, local: true })).toBeUndefined()
   })
+
+  it('has the price feeds of Ethereum for a cluster that names none', () => {
+    const { feeds: _, ...bare } = cluster
+    const feedsOf = (section: object) =>
+      parseChainsFile({ chains: [hub], solana: { mainnet: section } }, 'f').solana.mainnet!.feeds
+    expect(feedsOf(bare)).toMatchObject({ maxAgeSeconds: { solUsd: 90_000, ethUsd: 5_400 } })
+    expect(feedsOf(cluster).solUsd).toBe(CONTRACT)
+  })
 })
 
 describe('a draft', () => {
@@ -84,7 +92,7 @@ describe('a draft', () => {
   const { contract: _, ...undeployed } = hub
 
   it('may lack contracts, the program and the feeds; a start names the commands that bring them', () => {
-    const file = fileOf({ chains: [undeployed, spoke], solana: { mainnet: { rpcUrls } } })
+    const file = fileOf({ chains: [{ ...undeployed, chainId: 9_001 }, spoke], solana: { mainnet: { rpcUrls } } })
     expect(readDraft(file).chains.map(({ contract }) => contract)).toEqual([undefined, CONTRACT])
     expect(() => readChains(file)).toThrow(
       /no contract is named for "1": `clusterd contracts deploy` .*\n.*programId is missing: `clusterd solana deploy`.*\n.*feeds is missing/,

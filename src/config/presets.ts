@@ -43,7 +43,7 @@ const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
 /** The preset of an EVM chain, by its network label. */
 export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
 
-/** Labels of a network's EVM chains, in the interface's order; the first is the network's usual hub. */
+/** Labels of a network's EVM chains, by their numbers. */
 export const labelsOf = (network: Network): readonly string[] =>
   Object.keys(NETWORK_LABELS).filter((label) => presetOf(label)?.network === network)
 
@@ -55,3 +55,16 @@ export const SOLANA_GENESIS: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
+
+/** Chainlink's price feeds on hubs that have both, with ages beyond their heartbeats (a day, an hour). */
+export const SOLANA_FEEDS = new Map([
+  [
+    '1',
+    {
+      solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507' as Hex,
+      ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419' as Hex,
+      maxAgeSeconds: { solUsd: 90_000, ethUsd: 5_400 },
+      maxMovePercent: 10,
+    },
+  ],
+])

@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ed25519 } from '@noble/curves/ed25519'
+import { privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.js'
+import { type Ask, type InitOptions, wishesOf } from '../../src/cli/init/wishes.js'
+import { readConfig } from '../../src/config/index.js'
+import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { runCli } from '../support/cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'clusterd-init-'))
+const at = (name: string) => join(folder, name)
+let anvil: Anvil
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 11_155_111 })
+})
+afterAll(async () => {
+  await anvil?.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** Variables that a test's own environment may hold come from the file here. */
+const NOTHING = { DATABASE_URL: undefined, CLUSTERD_CHAINS: undefined, PORT: '1', OPS_PORT: '2' }
+const run = (args: readonly string[], cwd = folder) => runCli(args, NOTHING, cwd)
+const variables = (file: string) =>
+  Object.fromEntries(
+    [...readFileSync(file, 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  )
+
+describe('clusterd init', () => {
+  const flags = ['--hub', '11155111', '--spokes', '17000', '--solana', '--yes']
+  const urls = () => [`11155111=${anvil.rpcUrl}`, '17000=http://127.0.0.1:9', 'solana=http://127.0.0.1:9']
+  const rpc = () => urls().flatMap((url) => ['--rpc', url])
+
+  it('writes files that nobody else may read, with keys of their own, and prints none of them', async () => {
+    const out = await run(['init', ...flags, ...rpc(), '--out', at('first')])
+    const files = readdirSync(at('first'))
+    expect(files.toSorted()).toEqual(
+      ['.env', 'chains.json', 'relayer-keystore.json', 'relayer-password', 'solana-relayer.json'].toSorted(),
+    )
+    for (const file of files) expect(statSync(join(at('first'), file)).mode & 0o777).toBe(0o600)
+    const { TOKEN_KEY, SHARE_KEY, QUOTE_KEY } = variables(join(at('first'), '.env'))
+    expect(new Set([TOKEN_KEY, SHARE_KEY, QUOTE_KEY]).size).toBe(3)
+    for (const key of [TOKEN_KEY, SHARE_KEY, QUOTE_KEY]) {
+      expect(key).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(out).not.toContain(key)
+    }
+    expect(out).not.toContain(readFileSync(join(at('first'), 'relayer-password'), 'utf8').trim())
+  })
+
+  it('changes nothing where a file is there already, and names it', async () => {
+    const before = readFileSync(join(at('first'), '.env'), 'utf8')
+    await expect(run(['init', ...flags, ...rpc(), '--out', at('first')])).rejects.toThrow(
+      /already holds chains\.json, \.env, .*nothing was written/,
+    )
+    expect(readFileSync(join(at('first'), '.env'), 'utf8')).toBe(before)
+    mkdirSync(at('half'))
+    writeFileSync(join(at('half'), 'relayer-password'), 'kept')
+    await expect(run(['init', ...flags, ...rpc(), '--out', at('half')])).rejects.toThrow(/holds relayer-password: /)
+    expect(readdirSync(at('half'))).toEqual(['relayer-password'])
+  })
+
+  it('makes a draft that `doctor` reads from `.env`: its contracts come first, then its nodes and keys are looked at', async () => {
+    const examine = async () => {
+      const out = await run(['doctor', '--json'], at('first')).catch((error: { stdout: string }) => error.stdout)
+      return JSON.parse(out) as Finding[]
+    }
+    expect(await examine()).toMatchObject([
+      { about: 'configuration', found: expect.stringContaining('`clusterd contracts deploy`') },
+    ])
+    // as the deployment does
+    const file = join(at('first'), 'chains.json')
+    const chains = JSON.parse(readFileSync(file, 'utf8'))
+    for (const chain of chains.chains) Object.assign(chain, { contract: `0x${'0a'.repeat(20)}`, startBlock: 1 })
+    const feeds = { solUsd: `0x${'0b'.repeat(20)}`, ethUsd: `0x${'0c'.repeat(20)}` }
+    Object.assign(chains.solana.testnet, { programId: 'Stake11111111111111111111111111111111111111', feeds })
+    writeFileSync(file, JSON.stringify(chains))
+    const found = Object.fromEntries((await examine()).map(({ about, level, found }) => [about, `${level}: ${found}`]))
+    expect(found).toMatchObject({
+      configuration: 'ok: read',
+      relayer: 'ok: has a key',
+      database: expect.stringMatching(/^bad/),
+    })
+    // anvil serves the id of Sepolia and not its genesis
+    expect(found[`chain 11155111, ${new URL(anvil.rpcUrl).host}`]).toMatch(/bad: .*genesis.*0x25a5cc10/)
+  }, 60_000)
+
+  it('gives the relayer the keys that it names', async () => {
+    const names = ['RELAYER_KEYSTORE', 'RELAYER_PASSWORD_FILE', 'SOLANA_RELAYER_KEY_FILE', 'CLUSTERD_CHAINS']
+    const env = variables(join(at('first'), '.env'))
+    for (const name of names) env[name] = join(at('first'), env[name])
+    const { relayerKey, solanaRelayerKey } = readConfig(env)
+    const { address } = JSON.parse(readFileSync(env.RELAYER_KEYSTORE, 'utf8'))
+    if (!relayerKey || !('privateKey' in relayerKey)) throw new Error('no key')
+    expect(privateKeyToAddress(relayerKey.privateKey).toLowerCase()).toBe(`0x${address}`)
+    expect(solanaRelayerKey!.subarray(32)).toEqual(ed25519.getPublicKey(solanaRelayerKey!.subarray(0, 32)))
+  })
+
+  it('writes a compose file whose database has the password of `.env`', async () => {
+    await run(['init', '--yes', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
+    const { DATABASE_URL, POSTGRES_PASSWORD } = variables(join(at('composed'), '.env'))
+    expect(DATABASE_URL).toBe(`postgresql://clusterd:${POSTGRES_PASSWORD}@postgres:5432/clusterd`)
+    expect(POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{48}$/)
+    const compose = readFileSync(join(at('composed'), 'compose.yaml'), 'utf8')
+    expect(compose).toBe(readFileSync('examples/deploy/compose.yaml', 'utf8'))
+    expect(compose).not.toContain(POSTGRES_PASSWORD)
+  })
+
+  it('refuses what is no URL before it writes', async () => {
+    await expect(run(['init', '--yes', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
+      /rpcUrls\[0\]: must be an http\(s\) URL/,
+    )
+    expect(readdirSync(folder)).not.toContain('bad')
+  })
+})
+
+describe('`.env`', () => {
+  it('gives way to the environment, and is not read by the local world', async () => {
+    const file = join(at('env'), '.env')
+    mkdirSync(at('env'))
+    writeFileSync(file, 'LOG_LEVEL=loud\n')
+    const told = (env: NodeJS.ProcessEnv) => runCli(['doctor', '--json'], { ...NOTHING, ...env }, at('env'))
+    const failure = (error: { stdout: string }) => error.stdout
+    expect(await told({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
+    expect(await told({ LOG_LEVEL: 'info' }).catch(failure)).toContain('DATABASE_URL is not set')
+    expect(await told({ LOG_LEVEL: undefined, CLUSTERD_PARENT_PID: '1' }).catch(failure)).not.toContain('LOG_LEVEL')
+    const dev = runCli(['dev'], { ...NOTHING, LOG_LEVEL: undefined, PORT: 'x' }, at('env'))
+    await expect(dev).rejects.toThrow(/In the environment, PORT: .*\n$/)
+  })
+})
+
+describe('the wishes of a deployment', () => {
+  const of = (options: Partial<InitOptions>, answers: Record<string, string> = {}) => {
+    const ask: Ask = async ({ option, fallback }) => {
+      const answer = answers[option] ?? fallback
+      if (answer === undefined) throw new Error(`Name it: ${option}.`)
+      return answer
+    }
+    return wishesOf({ out: '.', ...options }, ask)
+  }
+
+  it('are asked for where no option names them', async () => {
+    const answers = {
+      ...{ '--network': 'both', '--spokes': '8453 17000', '--solana': 'n', '--database': ' postgresql://x ' },
+      ...{ '--rpc 1=<url>': 'http://a http://b', '--rpc 8453=<url>': 'http://c' },
+      ...{ '--rpc 11155111=<url>': 'http://d', '--rpc 17000=<url>': 'http://e' },
+    }
+    expect(await of({}, answers)).toEqual({
+      chains: [
+        { label: '1', role: 'hub', rpcUrls: ['http://a', 'http://b'] },
+        { label: '8453', role: 'spoke', rpcUrls: ['http://c'] },
+        { label: '11155111', role: 'hub', rpcUrls: ['http://d'] },
+        { label: '17000', role: 'spoke', rpcUrls: ['http://e'] },
+      ],
+      ...{ solana: null, databaseUrl: 'postgresql://x', compose: false },
+    })
+  })
+
+  it.each<[Partial<InitOptions>, RegExp]>([
+    [{ network: 'holesky' }, /--network is mainnet or testnet/],
+    [{ hub: '5' }, /--hub: "5" is no network label: 1, 10, /],
+    [{ hub: '1,10' }, /a network has one hub, and 1 and 10/],
+    [{ hub: '1', spokes: '1', rpc: ['1=http://a'] }, /1 is named twice/],
+    [{ network: 'testnet', hub: '1' }, /chain 1 belongs to the other network/],
+    [{ hub: '1' }, /--rpc 1=<url>/],
+    [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
+    [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is none of the chains/],
+    [{ hub: '1', rpc: ['1=http://a'], compose: true, database: 'x' }, /leave --database out/],
+    [{ network: 'mainnet,testnet', rpc: ['1=http://a', '11155111=http://b'], solana: true }, /one network at a time/],
+  ])('are refused with one sentence: %o', async (options, sentence) => {
+    await expect(of(options)).rejects.toThrow(sentence)
+  })
+})
