@@ -27,6 +27,8 @@ const PACKED = [
   'dist/cli.js',
   'dist/client/index.js',
   'dist/client/index.d.ts',
+  'dist/contracts/index.js',
+  'dist/contracts/index.d.ts',
   'dist/libraries/LICENSES',
   'dist/testing/index.js',
   'dist/testing/index.d.ts',
@@ -47,6 +49,7 @@ try {
   if (!process.argv.includes('--quick')) {
     await timed('is a library, with types', () => isLibrary(whole))
     await timed('is a client, with types', () => isClient(whole))
+    await timed('has the contracts, with types', () => hasContracts(whole))
     const bare = await timed('installs without optional parts', () =>
       install('bare', tarball, ['--omit=dev', '--omit=optional']),
     )
@@ -173,6 +176,24 @@ async function isClient(folder: string): Promise<void> {
   await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/client.js'], { cwd: folder })
   must(stdout.trim() === 'network object', `the client said: ${stdout}`)
+}
+
+/** The contracts in a program without Node's types, whose mistakes the compiler finds. */
+async function hasContracts(folder: string): Promise<void> {
+  const program = [
+    `import { addresses, hubAbi, hubBytecode, layerZero, registrarIdl } from 'clusterd/contracts'`,
+    `type Names = Extract<(typeof hubAbi)[number], { type: 'function' }>['name']`,
+    `export const name: Names = 'withdrawRefund'`,
+    `// @ts-expect-error: the hub has no such function`,
+    `export const wrong: Names = 'holderOf'`,
+    `console.log(hubAbi.length > 10, hubBytecode.slice(0, 4), layerZero['1']?.eid, addresses.Hub['1'], registrarIdl.protocol)`,
+  ].join('\n')
+  writeFileSync(join(folder, 'contracts.ts'), program)
+  const compilerOptions = { strict: true, module: 'nodenext', lib: ['es2022', 'dom'], types: [], outDir: 'out' }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['contracts.ts'] }))
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
+  const { stdout } = await run(process.execPath, ['out/contracts.js'], { cwd: folder })
+  must(/^true 0x60 30101 undefined file:/.test(stdout), `the contracts said: ${stdout}`)
 }
 
 async function refusesDev(folder: string): Promise<void> {

@@ -17,6 +17,7 @@ const SRC = fileURLToPath(new URL('../src/', import.meta.url))
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   client: [],
+  contracts: ['config/presetData.ts', 'contracts/evm/artifacts'],
   registry: [],
   config: ['registry'],
   ops: ['registry', 'types:config'],

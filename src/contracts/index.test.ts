@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { encodeFunctionData, keccak256, toEventSelector, toHex } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { registrarIdl as usedIdl } from '../chains/solana/registrar.js'
+import { presetOf } from '../config/presets.js'
+import * as contracts from './index.js'
+
+describe('clusterd/contracts', () => {
+  it('has typed interfaces with functions, events and errors, and bytecode', () => {
+    const { hubAbi } = contracts
+    const data = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefundFor', args: [`0x${'11'.repeat(20)}`] })
+    expect(data).toHaveLength(2 + 8 + 64)
+    // @ts-expect-error: the hub has no such function
+    expect(() => encodeFunctionData({ abi: hubAbi, functionName: 'holderOf', args: [1n] })).toThrow('holderOf')
+    const all = [
+      [contracts.hubAbi, contracts.hubBytecode],
+      [contracts.spokeAbi, contracts.spokeBytecode],
+      [contracts.communityPaymentsAbi, contracts.communityPaymentsBytecode],
+      [contracts.airdropDistributorAbi, contracts.airdropDistributorBytecode],
+    ] as const
+    for (const [abi, bytecode] of all) {
+      const kinds = abi.map(({ type }) => type)
+      expect(kinds).toEqual(expect.arrayContaining(['constructor', 'error', 'event', 'function']))
+      expect(bytecode).toMatch(/^0x6[0-9a-f]{1000}/)
+    }
+    const bid = hubAbi.find((item) => item.type === 'event' && item.name === 'Bid')!
+    expect(toEventSelector(bid as never)).toBe(keccak256(toHex('Bid(bytes32,uint256,bytes32)')))
+  })
+
+  it('has the addresses of contracts/versions.json', () => {
+    const versions = JSON.parse(readFileSync('contracts/versions.json', 'utf8')) as Record<
+      string,
+      { addresses: object }
+    >
+    const recorded = Object.entries(versions).map(([name, one]) => [name, one.addresses])
+    expect(contracts.addresses).toEqual(Object.fromEntries(recorded))
+  })
+
+  it('has LayerZero’s endpoint ids of the presets', () => {
+    for (const [label, end] of Object.entries(contracts.layerZero)) expect(presetOf(label)).toMatchObject(end)
+    expect(contracts.layerZero['8453']).toEqual({ eid: 30184, endpoint: presetOf('8453')!.endpoint })
+  })
+
+  it('names the files of the program on Solana', () => {
+    expect(JSON.parse(readFileSync(contracts.registrarIdl, 'utf8'))).toEqual(usedIdl)
+    const program = createHash('sha256').update(readFileSync(contracts.registrarProgram)).digest('hex')
+    expect(readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8')).toContain(program)
+  })
+})
