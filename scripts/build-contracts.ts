@@ -5,6 +5,8 @@
  *   tsx scripts/build-contracts.ts           writes the files
  *   tsx scripts/build-contracts.ts --broken  the same, warnings or not: for a build that is broken on purpose
  *   tsx scripts/build-contracts.ts --check   writes nothing, exits 1 if any file differs from what the sources give
+ *   tsx scripts/build-contracts.ts --standard-input <file>   writes the compiler's whole input (standard JSON), with
+ *                                            every imported source, for explorers that compile it again
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -64,11 +66,12 @@ function readSource(path: string): { contents: string } | { error: string } {
   }
 }
 
-function compile(isBroken = false): NonNullable<CompilerOutput['contracts']> {
-  const input = {
+/** The compiler's input for some of the targets (standard JSON), without what they import. */
+function inputOf(targets: readonly Target[]) {
+  return {
     language: 'Solidity',
     sources: Object.fromEntries(
-      TARGETS.map(({ file }) => [file, { content: readFileSync(join(ROOT, CONTRACTS, file), 'utf8') }]),
+      targets.map(({ file }) => [file, { content: readFileSync(join(ROOT, CONTRACTS, file), 'utf8') }]),
     ),
     settings: {
       // the oldest EVM version among the chains that spokes run on
@@ -79,6 +82,22 @@ function compile(isBroken = false): NonNullable<CompilerOutput['contracts']> {
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
     },
   }
+}
+
+/** The same for what is deployed on public chains, with every source that it imports: nothing else is needed. */
+export function standardInput(): ReturnType<typeof inputOf> {
+  const input = inputOf(TARGETS.filter(({ file }) => file.startsWith('src/')))
+  const read = (path: string) => {
+    const source = readSource(path)
+    if ('contents' in source) input.sources[path] = { content: source.contents }
+    return source
+  }
+  solc.compile(JSON.stringify(input), { import: read })
+  return input
+}
+
+function compile(isBroken = false): NonNullable<CompilerOutput['contracts']> {
+  const input = inputOf(TARGETS)
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readSource })) as CompilerOutput
   const harmless = isBroken ? ['info', 'warning'] : ['info']
   const complaints = (output.errors ?? []).filter(({ severity }) => !harmless.includes(severity))
@@ -153,6 +172,13 @@ function main(): void {
     if (stale.length === 0) return
     console.error(`not what the contracts give: ${stale.join(', ')}; run \`npm run contracts\``)
     process.exitCode = 1
+    return
+  }
+  const wanted = process.argv.indexOf('--standard-input')
+  if (wanted >= 0) {
+    const file = process.argv[wanted + 1]
+    if (!file) throw new Error('--standard-input needs the file to write.')
+    writeFileSync(file, JSON.stringify(standardInput()))
     return
   }
   for (const { path, content } of generateContracts(process.argv.includes('--broken'))) {

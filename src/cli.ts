@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
+import { addContractCommands } from './cli/contracts/commands.js'
 import { loadEnvFileFor } from './cli/envFile.js'
 import { addExportCommands } from './cli/export/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
@@ -132,6 +133,7 @@ addExportCommands(program)
 addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
+addContractCommands(program)
 addSolanaCommands(program)
 addWebhookCommands(program)
 

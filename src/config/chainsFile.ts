@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
+import { networkDeployment } from './deployment.js'
 import { ConfigError, inOneError, parseInput } from './error.js'
 import { evmChain } from './evmChain.js'
 import { hex, httpUrl, solana32, wei, wsUrl } from './fields.js'
@@ -62,6 +63,10 @@ const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
   solana: z.strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() }).prefault({}),
   deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
+  /** What `clusterd contracts` deploys. */
+  deployment: z
+    .strictObject({ mainnet: networkDeployment.optional(), testnet: networkDeployment.optional() })
+    .prefault({}),
   payments: z
     .strictObject({
       /** Age from which payments whose registration is final are released to their recipients. */
@@ -151,7 +156,7 @@ function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 type DraftFile = z.output<typeof chainsFile>
-type DraftChain = z.output<typeof evmChain>
+export type DraftChain = z.output<typeof evmChain>
 type DraftCluster = z.output<typeof solanaCluster>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
 export type SolanaConfig = DraftCluster & Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NETWORKS } from '../registry/primitives/network.js'
+import { bridgeSettings, chainDeployment } from './deployment.js'
 import { hex, httpUrl, wei, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
@@ -41,6 +42,9 @@ const fields = z.strictObject({
   explorer: httpUrl.optional(),
   /** Added to the bridge's fee on top of the delivered amount, percent; the endpoint pays the excess back. */
   bridgeMarginPercent: z.int().min(0).max(100).default(5),
+  /** LayerZero's configuration, and roles of this chain, as `clusterd contracts` sets and compares them. */
+  bridge: bridgeSettings.optional(),
+  deployment: chainDeployment.optional(),
   /** A chain of local tests: its launcher may restore an older state. */
   local: z.boolean().default(false),
   /** Contracts of others, indexed under our rules: the result may differ from their registry. */

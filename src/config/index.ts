@@ -8,6 +8,7 @@ export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
+  type DraftChain,
   parseChainsFile,
   parseDraft,
   readChains,

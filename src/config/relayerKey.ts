@@ -9,26 +9,53 @@ type Hex = `0x${string}`
 /** Who signs for the relayer on EVM chains: a key in this process, or a signer elsewhere. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
+/** Where a key on EVM chains is: a keystore file with that of its password, or a signer elsewhere and its address. */
+export interface KeySources {
+  keystore?: string | undefined
+  passwordFile?: string | undefined
+  signerUrl?: string | undefined
+  address?: Hex | undefined
+}
+
+/** What sources are called where they are given: variables of the environment, or options. */
+type SourceNames = Readonly<Record<keyof KeySources, string>>
+
+const VARIABLES: SourceNames = {
+  keystore: 'RELAYER_KEYSTORE',
+  passwordFile: 'RELAYER_PASSWORD_FILE',
+  signerUrl: 'RELAYER_SIGNER_URL',
+  address: 'RELAYER_ADDRESS',
+}
+
 /** The relayer's key on EVM chains, of the one source that is set. @throws ConfigError */
 export function relayerKeyOf(env: Environment): RelayerKey | undefined {
-  const { relayerPrivateKey: privateKey, relayerKeystore, relayerSignerUrl: signerUrl, relayerAddress: address } = env
-  const sources = [privateKey, relayerKeystore, signerUrl].filter((source) => source !== undefined)
+  const { relayerPrivateKey: privateKey, relayerKeystore: keystore, relayerSignerUrl: signerUrl } = env
+  const sources = [privateKey, keystore, signerUrl].filter((source) => source !== undefined)
   if (sources.length > 1)
     throw new ConfigError('RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE and RELAYER_SIGNER_URL exclude one another: set one.')
   if (privateKey) return { privateKey }
-  if (relayerKeystore) return { privateKey: fromKeystore(relayerKeystore, env.relayerPasswordFile) }
+  const { relayerPasswordFile: passwordFile, relayerAddress: address } = env
+  return keyFrom({ keystore, passwordFile, signerUrl, address }, VARIABLES)
+}
+
+/** The key of the one source that is given. @throws ConfigError */
+export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | undefined {
+  const { keystore, passwordFile, signerUrl, address } = sources
+  if (keystore && signerUrl)
+    throw new ConfigError(`${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
+  if (keystore) return { privateKey: fromKeystore(keystore, passwordFile, names) }
   if (!signerUrl) return undefined
-  if (!address) throw new ConfigError('RELAYER_ADDRESS is not set: RELAYER_SIGNER_URL needs the address that signs.')
+  if (!address) throw new ConfigError(`${names.address} is not set: ${names.signerUrl} needs the address that signs.`)
   return { signerUrl, address }
 }
 
-function fromKeystore(file: string, passwordFile: string | undefined): Hex {
-  if (!passwordFile) throw new ConfigError('RELAYER_PASSWORD_FILE is not set: RELAYER_KEYSTORE needs its password.')
-  const password = contentOf(passwordFile, 'RELAYER_PASSWORD_FILE').replace(/\r?\n$/, '')
-  const key = openKeystore(contentOf(file, 'RELAYER_KEYSTORE'), password)
+function fromKeystore(file: string, passwordFile: string | undefined, names: SourceNames): Hex {
+  if (!passwordFile) throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
+  const password = contentOf(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
+  const key = openKeystore(contentOf(file, names.keystore), password)
   if (!key)
     throw new ConfigError(
-      'RELAYER_KEYSTORE can not be opened: it is no keystore of version 3, or the password is another.',
+      `${names.keystore} can not be opened: it is no keystore of version 3, or the password is another.`,
     )
   return `0x${key.toString('hex')}`
 }
@@ -38,8 +65,13 @@ export function solanaKeyOf({ solanaRelayerKey, solanaRelayerKeyFile }: Environm
   if (!solanaRelayerKeyFile) return solanaRelayerKey
   if (solanaRelayerKey)
     throw new ConfigError('SOLANA_RELAYER_PRIVATE_KEY and SOLANA_RELAYER_KEY_FILE exclude one another: set one.')
-  const key = parseSolanaSecretKey(contentOf(solanaRelayerKeyFile, 'SOLANA_RELAYER_KEY_FILE'))
-  if (!key) throw new ConfigError('SOLANA_RELAYER_KEY_FILE holds no secret key of a Solana account.')
+  return solanaKeyIn(solanaRelayerKeyFile, 'SOLANA_RELAYER_KEY_FILE')
+}
+
+/** The key in a file that `solana-keygen` wrote, 64 bytes. @param name of the variable or option @throws ConfigError */
+function solanaKeyIn(file: string, name: string): Uint8Array {
+  const key = parseSolanaSecretKey(contentOf(file, name))
+  if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
   return key
 }
 

@@ -1,6 +1,5 @@
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
-import { testAccount } from '../../src/testing/world.js'
 import {
   type BridgeEnd,
   type BridgePrice,
@@ -11,6 +10,7 @@ import {
   deploySpoke,
   ETH_PRICE,
 } from '../../src/testing/contracts/deploy.js'
+import { testAccount } from '../../src/testing/world.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 export const HUB_EID = 30_101

@@ -19,8 +19,8 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
-import { testAccount } from '../../src/testing/world.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { testAccount } from '../../src/testing/world.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 

@@ -128,7 +128,7 @@ function sightings(status: EvmChain): ChainPort['transaction'] {
 
 /** Creates the RPC pool of a configured chain. */
 export const createChainRpc = (
-  { label, rpcUrls: urls, chainId, genesisHash, local }: ChainConfig,
+  { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
   onFault?: PoolOptions<Hex>['onFault'],
 ): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 

@@ -21,11 +21,14 @@ export class SignerUnavailableError extends ChainUnavailableError {
 /** Ends well before PostgreSQL ends the transaction in which a nonce is given (4 s). */
 const SIGN_LIMIT_MS = 2_000
 
-/** Account of the relayer: a key of this process, or one behind Web3Signer's JSON-RPC. */
-export const relayerAccount = (key: RelayerKey): LocalAccount =>
+/**
+ * Account of the relayer: a key of this process, or one behind Web3Signer's JSON-RPC.
+ * @param limitMs for a signature; by hand there is no hurry
+ */
+export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, callOver(key.signerUrl, SIGN_LIMIT_MS))
+    : remoteAccount(key.address, callOver(key.signerUrl, limitMs))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an

@@ -12,3 +12,4 @@ export { signatureProbeAbi, signatureProbeBytecode } from '../../../../contracts
 export { spokeAbi, spokeBytecode } from '../../../../contracts/evm/artifacts/Spoke.js'
 export { tokenProbeAbi, tokenProbeBytecode } from '../../../../contracts/evm/artifacts/TokenProbe.js'
 export { endpointAbi } from './endpoint-abi.js'
+export { CONFIG_TYPE, libraryManagerAbi, NIL_DVN_COUNT, ulnAbi } from './uln-abi.js'

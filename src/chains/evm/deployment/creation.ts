@@ -1,0 +1,55 @@
+import { concat, encodeDeployData, type Hex } from 'viem'
+import type { ChainWishes } from '../../../config/deployment.js'
+import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { keccak256 } from '../../../registry/primitives/keccak.js'
+import {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
+  hubAbi,
+  hubBytecode,
+  spokeAbi,
+  spokeBytecode,
+} from '../contracts/index.js'
+
+/**
+ * Deploys by CREATE2 (EIP-1014) what it is called with, a salt and creation code: the same address for whoever calls,
+ * known before (Arachnid's deterministic deployment proxy, at this address on most public chains).
+ */
+export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+
+/** A contract of ours by its creation code, constructor arguments included. */
+export interface Creation {
+  code: Hex
+  /** Where the proxy puts it. */
+  address: Hex
+  /** The call of the proxy that deploys it. */
+  data: Hex
+}
+
+const creation = (salt: Hex, code: Hex): Creation => {
+  const hashed = keccak256(fromHex(code))
+  const word = keccak256(Buffer.concat([Buffer.of(0xff), fromHex(DEPLOYMENT_PROXY), fromHex(salt), hashed]))
+  return { code, address: toHex(word.subarray(12)), data: concat([salt, code]) }
+}
+
+/** The hub or spoke that is wished for. @param hubEid LayerZero's endpoint id of the hub's chain */
+export function appCreation(wishes: ChainWishes, hubEid: number): Creation {
+  const { role, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei, salt } = wishes
+  const code =
+    role === 'hub'
+      ? encodeDeployData({
+          ...{ abi: hubAbi, bytecode: hubBytecode },
+          args: [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei],
+        })
+      : encodeDeployData({
+          ...{ abi: spokeAbi, bytecode: spokeBytecode },
+          args: [endpoint, hubEid, owner, pauser, minimumWei],
+        })
+  return creation(salt, code)
+}
+
+/** The contract for payments of communities that is wished for. */
+export function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: ChainWishes): Creation {
+  const args = [owner, relayer, pauser, reclaimSeconds] as const
+  return creation(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
+}

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Hex, keccak256 } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { causesOf, RpcError } from '../../rpc/errors.js'
+import type { Call, Rpc } from '../../rpc/evm.js'
+import { type Fees, maxCostWei } from '../fees.js'
+import { readFees } from '../gasPrice.js'
+import { classifyTxError } from '../txErrors.js'
+
+/** A chain on which transactions are sent by hand. */
+export interface SendingChain {
+  label: string
+  chainId: number
+  rpc: Rpc
+}
+
+export interface PlainCall {
+  to: Hex
+  data: Hex
+  value: bigint
+}
+
+/** What a transaction will take at most. */
+interface Estimate {
+  gas: bigint
+  fees: Fees
+  costWei: bigint
+}
+
+/** A transaction that was mined and did not revert. */
+export interface Mined {
+  hash: Hex
+  block: number
+}
+
+/** A transaction that can't be sent, or came to nothing; the message is one sentence. */
+class SendError extends Error {
+  override name = 'SendError'
+}
+
+const GAS_MARGIN_PERCENT = 125n
+const PERCENT = 100n
+/** Time for a transaction to be included. */
+const INCLUSION_MS = 10 * 60_000
+const POLL_MS = 500
+
+/**
+ * Simulates a call at the newest block and estimates its gas and fees.
+ * @throws SendError where it would revert, or costs more than the account has
+ */
+async function estimate({ label, rpc }: SendingChain, from: Hex, call: PlainCall): Promise<Estimate> {
+  return rpc.onOneNode(async (ask) => {
+    const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
+    const [fees, balance] = await Promise.all([
+      readFees(rpc, ask),
+      ask<Hex>('eth_getBalance', [from, 'latest']).then(BigInt),
+    ])
+    const gas = (BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))) * GAS_MARGIN_PERCENT) / PERCENT
+    const costWei = maxCostWei(gas, fees, call.value)
+    if (balance < costWei)
+      throw new SendError(`On chain "${label}" ${from} has ${balance} wei, and this may take ${costWei}: send it some.`)
+    return { gas, fees, costWei }
+  })
+}
+
+/** Fees of now, for calls that can't be simulated yet. */
+export const currentFees = ({ rpc }: SendingChain): Promise<Fees> => rpc.onOneNode((ask) => readFees(rpc, ask))
+
+/**
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
+ * earlier run left in the pool is waited for first, so that nothing is sent twice.
+ * @throws SendError
+ */
+export async function sendCall(chain: SendingChain, account: LocalAccount, call: PlainCall): Promise<Mined> {
+  const { rpc, chainId, label } = chain
+  await settled(chain, account.address)
+  const { gas, fees } = await estimate(chain, account.address, call)
+  const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [account.address, 'latest']))
+  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...fees, ...call })
+  await broadcast(chain, raw)
+  const hash = keccak256(raw)
+  const receipt = await until(() => rpc.call<RawReceipt | null>('eth_getTransactionReceipt', [hash]))
+  if (!receipt)
+    throw new SendError(`Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`)
+  if (receipt.status !== '0x1') throw new SendError(`The transaction ${hash} reverted on chain "${label}".`)
+  return { hash, block: Number(receipt.blockNumber) }
+}
+
+interface RawReceipt {
+  status: Hex
+  blockNumber: Hex
+}
+
+/** Waits until no transaction of the account is pending. @throws SendError */
+async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+  const count = (ask: Call, block: string) => ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
+  const isSettled = () =>
+    rpc.onOneNode(async (ask) => {
+      const [mined, pending] = await Promise.all([count(ask, 'latest'), count(ask, 'pending')])
+      return pending <= mined || null
+    })
+  if (!(await until(isSettled)))
+    throw new SendError(`A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`)
+}
+
+/** Waits until a block counts by the chain's policy. @returns whether it does within the time */
+export async function confirmed(confirmedNow: () => Promise<number>, block: number, limitMs: number): Promise<boolean> {
+  return (await until(async () => (await confirmedNow()) >= block || null, limitMs)) !== null
+}
+
+async function until<T>(ask: () => Promise<T | null>, limitMs = INCLUSION_MS): Promise<T | null> {
+  const end = performance.now() + limitMs
+  for (let pauseMs = 50; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
+    const found = await ask()
+    if (found !== null || performance.now() > end) return found
+    await sleep(pauseMs)
+  }
+}
+
+/** A node that has the transaction already took it. @throws SendError, ChainUnavailableError */
+async function broadcast({ rpc, label }: SendingChain, raw: Hex): Promise<void> {
+  const error = await rpc.onOneNode(async (ask) => {
+    try {
+      await ask('eth_sendRawTransaction', [raw])
+      return null
+    } catch (error) {
+      if (classifyTxError(error).class === 'transient') throw error
+      return error
+    }
+  })
+  const failure = error === null ? null : classifyTxError(error)
+  if (failure && failure.class !== 'known')
+    throw new SendError(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
+}
+
+async function orReverts<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    const data = causesOf(error).find(
+      (cause): cause is { data: string } => 'data' in cause && typeof cause.data === 'string',
+    )
+    const selector = data && data.data.length >= 10 ? ` (error ${data.data.slice(0, 10)})` : ''
+    throw new SendError(`The chain would refuse it: ${error.message}${selector}.`, { cause: error })
+  }
+}
+
+/**
+ * Block of a contract's deployment, by bisecting over blocks whose state the node has.
+ * @param from a block before it
+ * @returns `from` where the state needed is gone: indexing may begin there too
+ */
+export async function deploymentBlock({ rpc }: SendingChain, address: Hex, from: number): Promise<number> {
+  return rpc.onOneNode(async (ask) => {
+    const hasCode = async (block: number) =>
+      (await ask<Hex>('eth_getCode', [address, quantity(BigInt(block))])) !== '0x'
+    let none = from
+    let some = Number(await ask<Hex>('eth_blockNumber', []))
+    try {
+      while (some - none > 1) {
+        const middle = Math.floor((none + some) / 2)
+        if (await hasCode(middle)) some = middle
+        else none = middle
+      }
+      return some
+    } catch {
+      return from
+    }
+  })
+}
+
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`

@@ -1,0 +1,191 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { encodeFunctionData, type Hex, parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
+import { writeKeystore } from '../support/keystore.js'
+import { type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
+
+/**
+ * A deployment from nothing, as somebody does it who has the commands and their documents alone: two chains with nothing
+ * but LayerZero's own contracts on them, an empty folder, and a chains file that says what is wished.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'clusterd-rehearsal-'))
+const deployerKey = generatePrivateKey()
+const deployer = privateKeyToAccount(deployerKey)
+const relayer = privateKeyToAccount(generatePrivateKey())
+const SAFE: Hex = '0x5afe000000000000000000000000000000005afe'
+
+let hub: PublicChain
+let spoke: PublicChain
+let signing: string[]
+
+beforeAll(async () => {
+  const chains = await startPublicChains([
+    { chainId: 901_001, eid: 40_161 },
+    { chainId: 901_002, eid: 40_217 },
+  ])
+  hub = chains[0]!
+  spoke = chains[1]!
+  for (const { testClient } of chains)
+    for (const { address } of [deployer, relayer]) await testClient.setBalance({ address, value: parseEther('10') })
+  signing = [...writeKeystore(folder, 'deployer', deployerKey), '--yes']
+}, 60_000)
+afterAll(async () => {
+  await Promise.all([hub?.stop(), spoke?.stop()])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface ChainsJson {
+  chains: { label: string; contract?: Hex; communityPayments?: Hex; startBlock?: number; [field: string]: unknown }[]
+  deployment: Record<string, Record<string, unknown>>
+}
+
+const bridgeOf = ({ sendLibrary, receiveLibrary, executor, dvns }: PublicChain) => ({
+  ...{ sendLibrary, receiveLibrary, executor, requiredDvns: dvns, confirmations: 2 },
+})
+
+/** What an operator writes: which chains, whose they are to be. Labels are public ones, whose chains these are not. */
+function writeWishes(name: string, owner: Hex, [hubLabel, spokeLabel]: readonly [string, string]): string {
+  const common = (chain: PublicChain) => ({
+    ...{ chainId: chain.chainId, rpcUrls: [chain.rpcUrl], endpoint: chain.endpoint, eid: chain.eid },
+    ...{ confirmation: { blocks: 0 }, pollMs: 100, bridge: bridgeOf(chain) },
+  })
+  const network = hubLabel === '1' ? 'mainnet' : 'testnet'
+  const chains: ChainsJson = {
+    chains: [
+      { label: hubLabel, role: 'hub', ...common(hub) },
+      { label: spokeLabel, role: 'spoke', ...common(spoke) },
+    ],
+    deployment: { [network]: { owner, pauser: deployer.address, relayer: relayer.address } },
+  }
+  const file = join(folder, name)
+  writeFileSync(file, JSON.stringify(chains, null, 4))
+  return file
+}
+
+const readChains = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as ChainsJson
+
+/** Runs a command. @returns its code and all that it printed */
+async function run(file: string, ...args: string[]): Promise<{ code: number; out: string }> {
+  const { command, args: cli } = await programCommand('cli')
+  const env = { ...process.env, CLUSTERD_CHAINS: file, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+  return new Promise((resolve) => {
+    execFile(command, [...cli, ...args], { env, cwd: folder }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), out: `${stdout}${stderr}` }),
+    )
+  })
+}
+
+/** Runs a command and kills it as soon as it has sent something. */
+async function runAndKill(file: string, ...args: string[]): Promise<void> {
+  const { command, args: cli } = await programCommand('cli')
+  const child = spawn(command, [...cli, ...args], { env: { ...process.env, CLUSTERD_CHAINS: file }, cwd: folder })
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (bytes: Buffer) => {
+      if (bytes.toString().includes('sent')) child.kill('SIGKILL')
+    })
+    child.once('exit', () => resolve())
+  })
+  expect(child.signalCode).toBe('SIGKILL')
+}
+
+const noncesOf = (address: Hex) =>
+  Promise.all([hub, spoke].map(({ publicClient }) => publicClient.getTransactionCount({ address })))
+
+describe('a deployment with a key', () => {
+  let file: string
+
+  it('says before what it would do, and does nothing by that', async () => {
+    file = writeWishes('chains.json', deployer.address, ['11155111', '17000'])
+    const before = readFileSync(file, 'utf8')
+    expect((await run(file, 'doctor')).out).toContain('clusterd contracts deploy')
+    const planned = await run(file, 'contracts', 'plan')
+    expect(planned.out).toMatch(/deploys the hub at 0x[0-9a-f]{40}.*\n(.*\n)+.*11 to send; nothing was sent/)
+    const dry = await run(file, 'contracts', 'deploy', ...signing, '--dry-run')
+    expect(dry.out.match(/^ {2}gas {4}\d+, at most/gm)).toHaveLength(4)
+    expect(dry.out).toContain(deployer.address)
+    expect((await run(file, 'contracts', 'deploy')).out).toContain('say --keystore or --signer-url')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(await noncesOf(deployer.address)).toEqual([0, 0])
+  })
+
+  it('goes on where it was killed, and writes addresses and blocks into the chains file', async () => {
+    await runAndKill(file, 'contracts', 'deploy', ...signing)
+    const { code, out } = await run(file, 'contracts', 'deploy', ...signing)
+    expect(code, out).toBe(0)
+    expect(await noncesOf(deployer.address)).toEqual([2, 2])
+    const { chains } = readChains(file)
+    for (const [i, { publicClient }] of [hub, spoke].entries()) {
+      const { contract, communityPayments, startBlock } = chains[i]!
+      const codeAt = (block: number) => publicClient.getCode({ address: contract!, blockNumber: BigInt(block) })
+      expect(await codeAt(startBlock!)).toMatch(/^0x../)
+      expect(await codeAt(startBlock! - 1)).toBeUndefined()
+      expect(await publicClient.getCode({ address: communityPayments! })).toMatch(/^0x../)
+    }
+    expect(chains[0]).toMatchObject({ label: '11155111', pollMs: 100 })
+  })
+
+  it('is configured, and then is what was wished', async () => {
+    const before = await run(file, 'contracts', 'status')
+    expect([before.code, before.out]).toEqual([
+      1,
+      expect.stringContaining("LayerZero's default, wanted 2 confirmations"),
+    ])
+    const configured = await run(file, 'contracts', 'configure', ...signing)
+    expect(configured.code, configured.out).toBe(0)
+    expect(configured.out).toMatch(/setting|sets 2 confirmations/)
+    const { code, out } = await run(file, 'contracts', 'status')
+    expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as wished, 0 not\n$/)])
+    const verified = await run(file, 'contracts', 'verify', '--json')
+    expect(JSON.parse(verified.out).map((one: { code: string }) => one.code)).toEqual(['ours', 'ours', 'ours', 'ours'])
+    const sent = await noncesOf(deployer.address)
+    expect((await run(file, 'contracts', 'configure', ...signing)).out).toContain('Nothing to send')
+    expect(await noncesOf(deployer.address)).toEqual(sent)
+  })
+
+  it('shows what somebody changed on a chain, and who mends it', async () => {
+    const { contract } = readChains(file).chains[0]!
+    const stranger = privateKeyToAccount(generatePrivateKey()).address
+    const data = encodeFunctionData({ abi: hubAbi, functionName: 'setRelayer', args: [stranger] })
+    await sendAs(hub, deployer.address, { to: contract!, data })
+    const { code, out } = await run(file, 'contracts', 'status', '--json')
+    expect(code).toBe(1)
+    const wrong = (JSON.parse(out) as { isRight: boolean }[]).filter(({ isRight }) => !isRight)
+    expect(wrong).toEqual([
+      expect.objectContaining({
+        ...{ chain: '11155111', about: 'hub, relayer', found: stranger.toLowerCase() },
+        ...{ wanted: relayer.address.toLowerCase(), by: deployer.address.toLowerCase() },
+      }),
+    ])
+    expect((await run(file, 'contracts', 'configure', ...signing)).code).toBe(0)
+  })
+})
+
+describe('a deployment by a Safe', () => {
+  it('is a batch for each chain, after which everything is as wished', async () => {
+    const file = writeWishes('safe.json', SAFE, ['1', '10'])
+    const refused = await run(file, 'contracts', 'configure', ...signing)
+    expect(refused.out).toContain(`${SAFE} has to sign`)
+    const written = await run(file, 'contracts', 'configure', '--unsigned', 'safe')
+    expect(written.code, written.out).toBe(0)
+    for (const [label, chain] of [
+      ['1', hub],
+      ['10', spoke],
+    ] as const) {
+      const [name] = readdirSync(folder).filter((one) => one.startsWith(`safe-${label}-`))
+      const batch = JSON.parse(readFileSync(join(folder, name!), 'utf8'))
+      expect(batch).toMatchObject({ version: '1.0', chainId: String(chain.chainId) })
+      for (const { to, value, data } of batch.transactions)
+        await sendAs(chain, SAFE, { to, data, value: BigInt(value) })
+    }
+    // no key: nothing is left to send
+    const { code, out } = await run(file, 'contracts', 'configure')
+    expect([code, out]).toEqual([0, expect.stringContaining('Wrote the addresses of 1, 10')])
+    expect((await run(file, 'contracts', 'status')).code).toBe(0)
+  })
+})
