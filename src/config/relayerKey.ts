@@ -69,7 +69,7 @@ export function solanaKeyOf({ solanaRelayerKey, solanaRelayerKeyFile }: Environm
 }
 
 /** The key in a file that `solana-keygen` wrote, 64 bytes. @param name of the variable or option @throws ConfigError */
-function solanaKeyIn(file: string, name: string): Uint8Array {
+export function solanaKeyIn(file: string, name: string): Uint8Array {
   const key = parseSolanaSecretKey(contentOf(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
   return key

@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Connection, Keypair, Transaction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -37,10 +38,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+const run = (...args: string[]) => runAt(chains, ...args)
+
+async function runAt(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, CLUSTERD_CHAINS: chains }
+  const env = { ...process.env, CLUSTERD_CHAINS: file }
   return promisify(execFile)(command, [...cli, 'solana', ...args], { env }).catch((error) => error)
+}
+
+/** Runs a command that is killed when it says that it has written ten pieces. */
+async function killed(file: string, ...args: string[]): Promise<void> {
+  const { command, args: cli } = await programCommand('cli')
+  const child = spawn(command, [...cli, 'solana', ...args], { env: { ...process.env, CLUSTERD_CHAINS: file } })
+  child.stdout.on('data', (bytes: Buffer) => {
+    if (bytes.toString().includes('written 10 of')) child.kill('SIGKILL')
+  })
+  await new Promise((resolve) => child.once('exit', resolve))
+  expect(child.signalCode).toBe('SIGKILL')
 }
 
 async function send(signer: Keypair, ...args: string[]): Promise<void> {
@@ -100,6 +114,39 @@ describe('clusterd solana', () => {
       instructions: expect.any(Array),
     })
   })
+
+  it('deploys the program, goes on where it was killed, and initializes it with a key', async () => {
+    const draft = join(folder, 'draft.json')
+    const json = JSON.parse(readFileSync(chains, 'utf8'))
+    delete json.chains[0].contract
+    json.solana.mainnet = { rpcUrls: [solana.rpcUrl] }
+    writeFileSync(draft, JSON.stringify(json))
+    const payer = keyOf(3)
+    const keyFile = join(folder, 'payer.json')
+    writeFileSync(keyFile, JSON.stringify([...payer.secretKey]))
+    const key = ['--keypair', keyFile, '--yes']
+    const at = (...args: string[]) => runAt(draft, ...args)
+
+    await killed(draft, 'deploy', ...key)
+    const { stdout, stderr } = await at('deploy', ...key)
+    expect(stderr).toBe('')
+    expect(Number(/written (\d+) of/.exec(stdout)![1])).toBeGreaterThan(10)
+    const { programId, startSlot } = JSON.parse(readFileSync(draft, 'utf8')).solana.mainnet
+    expect(stdout).toContain(programId)
+    const checked = { programId, code: 'ours', deployedSlot: startSlot, upgradeAuthority: payer.publicKey.toBase58() }
+    expect(JSON.parse((await at('upgrade-check')).stdout)).toEqual(checked)
+
+    const [relay, treasury] = [solana.relayAuthority.address, solanaOperator('treasurer').publicKey.toBase58()]
+    const own = payer.publicKey.toBase58()
+    const roles = ['--upgrade-authority', own, '--admin', own, '--relay', relay, '--treasury', treasury]
+    expect((await at('init', ...roles, '--keypair', keyFile)).stderr).toContain('say --yes')
+    expect((await at('init', ...roles, ...key)).stderr).toBe('')
+    expect(JSON.parse((await at('show')).stdout)).toMatchObject({ adminAuthority: own, relayAuthority: relay })
+    expect((await at('accept-admin', ...key)).stderr).toContain('Nobody is proposed')
+    expect((await run('authorities', '--relay', own, ...key)).stderr).toContain('has to sign')
+    const printed = await at('propose-admin', relay, '--base58')
+    expect(Transaction.from(bs58.decode(printed.stdout.trim())).feePayer).toEqual(payer.publicKey)
+  }, 90_000)
 
   it('says what it cannot do', async () => {
     const errorOf = async (...args: string[]) => (await run(...args)).stderr

@@ -7,6 +7,8 @@ import { pino } from 'pino'
 import { createWalletClient, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { createApi } from '../../src/api/server.js'
+import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
+import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { readEpoch } from '../../src/db/journal/head.js'
@@ -17,7 +19,6 @@ import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
-import { deployProgram } from '../../src/testing/solana/deployProgram.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
@@ -72,7 +73,9 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       walletClient: createWalletClient({ chain, account: hub.wallet(9), transport: http(hub.anvil.rpcUrl) }),
       publicClient: hub.public,
     }),
-    deployProgram(connection, { payer: deployer, program: caller, code: readFileSync(CALLER) }),
+    deployProgram(createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] }), {
+      ...{ payer: deployer, program: caller, code: readFileSync(CALLER) },
+    }),
   ])
   const registrar = createRegistrar(solana.programId)
   const genesisHash = bs58.decode(solana.genesisHash)

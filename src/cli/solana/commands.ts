@@ -4,19 +4,30 @@ import { lazily } from '../lazily.js'
 const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
 
 const run = lazily(() => import('./solana.js'))
+const runDeploy = lazily(() => import('./deploy.js'))
 
 /** `clusterd solana …`: the registrar's authorities, and transactions for their keys. */
 export function addSolanaCommands(program: Command): void {
   const solana = program
     .command('solana')
-    .description('the registrar program on Solana: its state, and unsigned transactions (base64) for its authorities')
+    .description('the registrar program on Solana: deploys it, shows it, and makes transactions for its authorities')
   solana
     .command('show', { isDefault: true })
     .description('authorities, counts and money of the program')
     .option(...TESTNET)
     .action(run('show'))
+  withPrice(solana.command('deploy').description('deploy the program, and write its id and slot into the chains file'))
+    .requiredOption('--keypair <file>', 'pays and becomes upgrade authority: a file of solana-keygen')
+    .option('--program-keypair <file>', 'the program’s own key; default: registrar-<network>.json, made if missing')
+    .option('--yes', 'do not ask before sending')
+    .option(...TESTNET)
+    .action(runDeploy('deploy'))
   solana
-    .command('init')
+    .command('upgrade-check')
+    .description('whether the program is ours, byte for byte, and who can replace it; code 1 if not')
+    .option(...TESTNET)
+    .action(runDeploy('upgradeCheck'))
+  withKeypair(solana.command('init'))
     .description('initialize a deployed program, once')
     .requiredOption('--upgrade-authority <key>', 'who signs and pays')
     .requiredOption('--admin <key>', 'names the other authorities, such as a multisig’s vault')
@@ -25,25 +36,21 @@ export function addSolanaCommands(program: Command): void {
     .option('--reclaim-days <n>', 'after which payers take back what nobody decided, 1 to 30, for ever', '7')
     .option(...TESTNET)
     .action(run('init'))
-  solana
-    .command('authorities')
+  withKeypair(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')
     .option('--relay <key>', 'default: as it is')
     .option('--treasury <key>', 'default: as it is')
     .option(...TESTNET)
     .action(run('authorities'))
-  solana
-    .command('propose-admin <key>')
+  withKeypair(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
     .option(...TESTNET)
     .action(run('propose'))
-  solana
-    .command('accept-admin')
+  withKeypair(solana.command('accept-admin'))
     .description('become the admin authority; signed by who was proposed')
     .option(...TESTNET)
     .action(run('accept'))
-  solana
-    .command('withdraw <lamports>')
+  withKeypair(solana.command('withdraw <lamports>'))
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
     .option(...TESTNET)
@@ -54,3 +61,16 @@ export function addSolanaCommands(program: Command): void {
     .option(...TESTNET)
     .action(run('idl'))
 }
+
+const withPrice = (command: Command): Command =>
+  command.option('--unit-price <n>', 'paid for a compute unit, millionths of a lamport', '0')
+
+/** Options of what an authority signs: without a key it is printed. */
+const withKeypair = (command: Command): Command =>
+  withPrice(command)
+    .option(
+      '--keypair <file>',
+      'sign with this key (a file of solana-keygen) and send; else print it unsigned, in base64',
+    )
+    .option('--base58', 'print it in base58, as Squads imports it')
+    .option('--yes', 'do not ask before sending')

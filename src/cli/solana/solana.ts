@@ -1,15 +1,27 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { acceptAdmin, initialize, proposeAdmin, setAuthorities, withdraw } from '../../chains/solana/admin.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
+import { sendInstructions } from '../../chains/solana/deployment/send.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readOwnAccounts } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar, registrarIdl } from '../../chains/solana/registrar.js'
-import { ConfigError, readChains, readEnvironment, type SolanaConfig } from '../../config/index.js'
+import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
+import { confirm } from '../signing/confirm.js'
+import { keypairIn, unitPriceOf } from './keypair.js'
 
-interface Options {
+export interface Options {
   testnet?: boolean
+}
+
+/** Who signs: the key in a file, or somebody else what is printed. */
+export interface SigningOptions extends Options {
+  keypair?: string
+  base58?: boolean
+  yes?: boolean
+  unitPrice?: string
 }
 
 const COMMITMENT = 'confirmed'
@@ -23,7 +35,7 @@ export async function show(options: Options): Promise<void> {
 }
 
 export interface InitOptions
-  extends Options,
+  extends SigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
 /** `clusterd solana init`. @throws Error with one sentence for a bad option, as all commands here */
@@ -42,7 +54,7 @@ export function init(options: InitOptions): Promise<void> {
 }
 
 /** `clusterd solana authorities`. */
-export async function authorities(options: Options & { relay?: string; treasury?: string }): Promise<void> {
+export async function authorities(options: SigningOptions & { relay?: string; treasury?: string }): Promise<void> {
   const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await readState(options)
   const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
   const treasury = options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
@@ -52,21 +64,21 @@ export async function authorities(options: Options & { relay?: string; treasury?
 }
 
 /** `clusterd solana propose-admin <key>`. */
-export async function propose(key: string, options: Options): Promise<void> {
+export async function propose(key: string, options: SigningOptions): Promise<void> {
   const { adminAuthority: admin } = await readState(options)
   const proposed = keyOf('The proposed admin', key)
   await print(options, admin, (registrar) => proposeAdmin(registrar, admin, proposed))
 }
 
 /** `clusterd solana accept-admin`. */
-export async function accept(options: Options): Promise<void> {
+export async function accept(options: SigningOptions): Promise<void> {
   const { proposedAdmin } = await readState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
   await print(options, proposedAdmin, (registrar) => acceptAdmin(registrar, proposedAdmin))
 }
 
 /** `clusterd solana withdraw <lamports>`. */
-export async function withdrawKept(amount: string, options: Options & { to: string }): Promise<void> {
+export async function withdrawKept(amount: string, options: SigningOptions & { to: string }): Promise<void> {
   const { treasuryAuthority, keptLamports } = await readState(options)
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
   if (BigInt(amount) > keptLamports) throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
@@ -79,15 +91,30 @@ export async function idl(options: Options): Promise<void> {
   printJson({ ...registrarIdl, address: clusterOf(options).programId })
 }
 
-/** Prints a transaction that one key signs and pays for, with a blockhash that is good for about a minute. */
+/**
+ * Signs and sends a transaction with the key of the options; else prints it, paid by who signs, with a blockhash that is
+ * good for about a minute. A multisig such as Squads takes the printed one, and puts its own blockhash in.
+ */
 async function print(
-  options: Options,
+  options: SigningOptions,
   signer: PublicKey,
   instructionOf: (registrar: Registrar) => TransactionInstruction,
 ): Promise<void> {
   const config = clusterOf(options)
-  const { blockhash } = await readLatestBlockhash(createClusterRpc(config).call, COMMITMENT)
-  console.log(unsignedTransaction(signer, blockhash, instructionOf(createRegistrar(config.programId))))
+  const rpc = createClusterRpc(config)
+  const instruction = instructionOf(createRegistrar(config.programId))
+  if (options.keypair) {
+    const key = keypairIn(options.keypair, '--keypair')
+    if (!key.publicKey.equals(signer))
+      throw new Error(`${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`)
+    await confirm(`Send it, signed by ${signer.toBase58()}?`, options)
+    const signature = await sendInstructions(rpc, [key], [instruction], unitPriceOf(options))
+    console.log(signature)
+    return
+  }
+  const { blockhash } = await readLatestBlockhash(rpc.call, COMMITMENT)
+  const transaction = unsignedTransaction(signer, blockhash, instruction)
+  console.log(options.base58 ? bs58.encode(Buffer.from(transaction, 'base64')) : transaction)
   console.error(`To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`)
 }
 
@@ -102,12 +129,20 @@ async function readState(options: Options) {
   return registrar.decodeState(data)
 }
 
-function clusterOf({ testnet }: Options): SolanaConfig {
-  const { chainsFile } = readEnvironment()
+function clusterOf(options: Options) {
+  const { config } = draftCluster(options)
+  const { programId } = config
+  if (!programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
+  return { ...config, programId }
+}
+
+/** The network's cluster of the chains file, whose program may not be deployed yet. @throws ConfigError */
+export function draftCluster({ testnet }: Options) {
+  const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
-  const config = readChains(chainsFile).solana[network]
-  if (!config) throw new ConfigError(`The chains file ${chainsFile} has no Solana cluster of the ${network}.`)
-  return config
+  const config = readDraft(file).solana[network]
+  if (!config) throw new ConfigError(`The chains file ${file} has no Solana cluster of the ${network}.`)
+  return { file, network, config }
 }
 
 function keyOf(option: string, text: string): PublicKey {

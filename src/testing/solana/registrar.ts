@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { type Connection, Keypair, type PublicKey } from '@solana/web3.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { initialize } from '../../chains/solana/admin.js'
+import { deployProgram } from '../../chains/solana/deployment/deploy.js'
+import { registrarCode } from '../../chains/solana/deployment/loader.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { solanaOperator } from './accounts.js'
-import { deployProgram } from './deployProgram.js'
 import { sendSolana } from './sendSolana.js'
 import { writeProgram } from './surfpool.js'
-
-const PROGRAM = new URL('../../../contracts/solana/registrar/registrar.so', import.meta.url)
-
-/** Built program in the loader's form. */
-export const registrarCode = (): Uint8Array => readFileSync(PROGRAM)
 
 /** Seven days. */
 const RECLAIM_SECONDS = 604_800n
@@ -30,7 +26,7 @@ export async function deployRegistrar(
   const code = registrarCode()
   await (surfpool
     ? writeProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
-    : deployProgram(connection, { payer, program, code }))
+    : deployProgram(createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] }), { payer, program, code }))
   const [relay, treasury] = [solanaOperator('relayer').publicKey, solanaOperator('treasurer').publicKey]
   const terms = { admin: payer.publicKey, relay, treasury, reclaimSeconds: RECLAIM_SECONDS }
   await sendSolana(

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type AccountMeta, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
 import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from 'litesvm'
 import { initialize, programDataAddress, UPGRADEABLE_LOADER } from '../../../src/chains/solana/admin.js'
+import { registrarCode } from '../../../src/chains/solana/deployment/loader.js'
 import { createRegistrar, registrarCoder, registrarIdl } from '../../../src/chains/solana/registrar.js'
-import { registrarCode } from '../../../src/testing/solana/registrar.js'
 
 /**
  * The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to

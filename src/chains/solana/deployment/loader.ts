@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import {
+  PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SYSVAR_RENT_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
+import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
+
+/** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
+const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
+const PROGRAM_DATA_TAG = 3
+export const BUFFER_HEADER_BYTES = 37
+export const PROGRAM_BYTES = 36
+const PROGRAM_DATA_HEADER_BYTES = 45
+const AUTHORITY_AT = 13
+const SEED_CHARS = 32
+
+const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so', import.meta.url)
+
+/** The built registrar, as it is deployed. */
+export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
+
+/** The account that code is written into before it becomes a program: the same for the same payer, program and code. */
+export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
+  const seed = createHash('sha256').update(program.toBytes()).update(code).digest('hex').slice(0, SEED_CHARS)
+  return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
+}
+
+/** Makes the buffer. Signed and paid by `payer`, who may write into it. @param lamports its rent */
+export function createBuffer(
+  payer: PublicKey,
+  { seed, address }: { seed: string; address: PublicKey },
+  { codeBytes, lamports }: { codeBytes: number; lamports: number },
+): TransactionInstruction[] {
+  const account = { fromPubkey: payer, basePubkey: payer, seed, newAccountPubkey: address }
+  const space = BUFFER_HEADER_BYTES + codeBytes
+  return [
+    SystemProgram.createAccountWithSeed({ ...account, space, lamports, programId: UPGRADEABLE_LOADER }),
+    loaderInstruction([w(address), r(payer)], INSTRUCTION.INITIALIZE_BUFFER),
+  ]
+}
+
+/** Writes a piece of the code. Signed by the buffer's authority. */
+export const writeBuffer = (buffer: PublicKey, authority: PublicKey, offset: number, piece: Uint8Array) =>
+  loaderInstruction([w(buffer), signer(authority)], INSTRUCTION.WRITE, u32(offset), u64(piece.length), piece)
+
+/** Makes the program out of its buffer. Signed by the program's key and by `payer`, who becomes upgrade authority. */
+export function deployBuffer(
+  payer: PublicKey,
+  { program, buffer }: { program: PublicKey; buffer: PublicKey },
+  { codeBytes, lamports }: { codeBytes: number; lamports: number },
+): TransactionInstruction[] {
+  const account = { fromPubkey: payer, newAccountPubkey: program, programId: UPGRADEABLE_LOADER }
+  const keys = [
+    ...[{ ...signer(payer), isWritable: true }, w(programDataAddress(program)), w(program), w(buffer)],
+    ...[r(SYSVAR_RENT_PUBKEY), r(SYSVAR_CLOCK_PUBKEY), r(SystemProgram.programId), signer(payer)],
+  ]
+  return [
+    SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_BYTES }),
+    loaderInstruction(keys, INSTRUCTION.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
+  ]
+}
+
+/** What a cluster holds of a program. */
+export interface ProgramData {
+  /** Slot of its last deployment. */
+  slot: bigint
+  /** Null where the program is final. */
+  upgradeAuthority: PublicKey | null
+  code: Buffer
+}
+
+/** Reads the account at `programDataAddress`; null for anything else. */
+export function decodeProgramData(data: Buffer): ProgramData | null {
+  if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG) return null
+  const hasAuthority = data[AUTHORITY_AT - 1] === 1
+  return {
+    slot: data.readBigUInt64LE(4),
+    upgradeAuthority: hasAuthority ? new PublicKey(data.subarray(AUTHORITY_AT, PROGRAM_DATA_HEADER_BYTES)) : null,
+    code: data.subarray(PROGRAM_DATA_HEADER_BYTES),
+  }
+}
+
+/** Whether the code is the registrar's: what is left of the account behind it is zero. */
+export function isRegistrar(code: Buffer): boolean {
+  const own = registrarCode()
+  return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)
+}
+
+type Meta = TransactionInstruction['keys'][number]
+const r = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: false })
+const w = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
+const signer = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
+
+function loaderInstruction(keys: Meta[], tag: number, ...fields: Uint8Array[]): TransactionInstruction {
+  return new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data: Buffer.concat([u32(tag), ...fields]) })
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
+
+function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(BigInt(value))
+  return bytes
+}

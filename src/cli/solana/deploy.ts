@@ -1,0 +1,74 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { createClusterRpc } from '../../chains/solana/chain.js'
+import { deployProgram, readProgram } from '../../chains/solana/deployment/deploy.js'
+import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
+import { editChains } from '../../config/editChains.js'
+import { ConfigError } from '../../config/index.js'
+import { printJson } from '../output.js'
+import { confirm } from '../signing/confirm.js'
+import { keypairIn, unitPriceOf } from './keypair.js'
+import { draftCluster, type SigningOptions } from './solana.js'
+
+interface DeployOptions extends SigningOptions {
+  keypair: string
+  programKeypair?: string
+}
+
+/**
+ * `clusterd solana deploy`: deploys the registrar through the upgradeable loader and writes its id and slot into the
+ * chains file. A run after a crash goes on with the same program and buffer.
+ * @throws Error with one sentence
+ */
+export async function deploy(options: DeployOptions): Promise<void> {
+  const { file, network, config } = draftCluster(options)
+  const rpc = createClusterRpc(config)
+  const payer = keypairIn(options.keypair, '--keypair')
+  const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
+  const program = config.programId ? null : programKey(keyFile)
+  const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
+  const unitPrice = unitPriceOf(options)
+  let found = await readProgram(rpc, programId)
+  if (found && !isRegistrar(found.code))
+    throw new Error(`${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`)
+  if (!found) {
+    if (!program)
+      throw new ConfigError(`${programId.toBase58()} is no program there: take it out of ${file} to deploy.`)
+    await confirm(`Deploy the registrar as ${programId.toBase58()}, paid by ${payer.publicKey.toBase58()}?`, options)
+    const onProgress = (written: number, pieces: number) => {
+      if (written % 10 === 0 || written === pieces) console.log(`written ${written} of ${pieces}`)
+    }
+    await deployProgram(rpc, { payer, program, code: registrarCode(), unitPrice, onProgress })
+    found = await readProgram(rpc, programId)
+  }
+  if (!found) throw new Error('The program does not show up yet: run the command again.')
+  const written = { programId: programId.toBase58(), startSlot: Number(found.slot) }
+  if (!config.programId) editChains(file, { solana: { [network]: written } })
+  printJson({ ...written, upgradeAuthority: found.upgradeAuthority?.toBase58() ?? null })
+  console.log('Next: `clusterd solana init`, signed by the upgrade authority.')
+}
+
+/** The program's own key, which signs its deployment once; made and kept where there is none. */
+function programKey(file: string): Keypair {
+  if (!existsSync(file)) {
+    writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600, flag: 'wx' })
+    console.log(`Made the program's key: ${file}.`)
+  }
+  return keypairIn(file, '--program-keypair')
+}
+
+/** `clusterd solana upgrade-check`: whether the program is ours, byte for byte, and who can replace it; code 1 if not. */
+export async function upgradeCheck(options: SigningOptions): Promise<void> {
+  const { config } = draftCluster(options)
+  if (!config.programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
+  const found = await readProgram(createClusterRpc(config), new PublicKey(config.programId))
+  const isOurs = found !== null && isRegistrar(found.code)
+  printJson({
+    programId: config.programId,
+    code: found ? (isOurs ? 'ours' : 'another') : 'none',
+    deployedSlot: found && Number(found.slot),
+    upgradeAuthority: found && (found.upgradeAuthority?.toBase58() ?? 'none: the program is final'),
+  })
+  if (!isOurs) process.exitCode = 1
+}
