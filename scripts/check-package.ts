@@ -4,12 +4,13 @@
  *
  *   1. installed without development dependencies: the commands, a local world, `clusterd/testing`, `clusterd/client`
  *      and their types
- *   2. without optional ones too, as in production: `migrate` and `start` work, `dev` says in one line what is missing
+ *   2. without optional ones too, as in production: it is small, `init`, `migrate` and `start` work, `dev` says in one
+ *      line what is missing
  *
  * `--quick` does the first part alone, without the types.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +21,8 @@ import { LOCAL_KEYS } from '../src/testing/stackParts.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
+/** What a production install may take on the disk. */
+const CEILING_MB = 150
 const run = promisify(execFile)
 
 /** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
@@ -48,12 +51,15 @@ try {
   await timed('runs a local world', () => runsWorld(whole))
   if (!process.argv.includes('--quick')) {
     await timed('is a library, with types', () => isLibrary(whole))
+    must(strangers(whole).length === 0, `the types need what is not installed: ${strangers(whole).join(', ')}`)
     await timed('is a client, with types', () => isClient(whole))
     await timed('has the contracts, with types', () => hasContracts(whole))
     const bare = await timed('installs without optional parts', () =>
       install('bare', tarball, ['--omit=dev', '--omit=optional']),
     )
+    await timed(`takes at most ${CEILING_MB} MB`, () => isSmall(bare))
     await timed('says what dev misses', () => refusesDev(bare))
+    await timed('begins a deployment', () => begins(bare))
     await timed('serves in production', () => serves(bare))
   }
   console.log('The package works.')
@@ -194,6 +200,39 @@ async function hasContracts(folder: string): Promise<void> {
   await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/contracts.js'], { cwd: folder })
   must(/^true 0x60 30101 undefined file:/.test(stdout), `the contracts said: ${stdout}`)
+}
+
+/** Packages that the types of the published entries name, and an install does not bring. */
+function strangers(folder: string): string[] {
+  const [seen, named] = [new Set<string>(), new Set<string>()]
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)) {
+      if (name!.startsWith('.')) visit(join(file, '..', name!.replace(/\.js$/, '.d.ts')))
+      else if (!/^(node:|clusterd\/)/.test(name!)) named.add(/^(@[^/]+\/)?[^/]+/.exec(name!)![0])
+    }
+  }
+  for (const entry of ['client', 'contracts', 'testing'])
+    visit(join(folder, `node_modules/clusterd/dist/${entry}/index.d.ts`))
+  must(seen.size > 10, 'the types were not read')
+  return [...named].filter((name) => !existsSync(join(folder, 'node_modules', name)))
+}
+
+async function isSmall(folder: string): Promise<void> {
+  const { stdout } = await run('du', ['-sm', 'node_modules'], { cwd: folder })
+  const megabytes = Number.parseInt(stdout, 10)
+  console.log(`   node_modules: ${megabytes} MB`)
+  must(megabytes <= CEILING_MB, `the production install takes ${megabytes} MB`)
+}
+
+/** `init` writes a draft, which `doctor` reads. */
+async function begins(folder: string): Promise<void> {
+  const out = join(folder, 'deployment')
+  await clusterd(folder, ['init', '--yes', '--compose', '--rpc', '11155111=http://127.0.0.1:9', '--out', out])
+  const env = { CLUSTERD_CHAINS: join(out, 'chains.json'), DATABASE_URL: 'postgresql://127.0.0.1:9/none' }
+  const { stdout } = await clusterd(folder, ['doctor', '--json'], env).catch((error: { stdout: string }) => error)
+  must(stdout.includes('clusterd contracts deploy'), `doctor said: ${stdout}`)
 }
 
 async function refusesDev(folder: string): Promise<void> {

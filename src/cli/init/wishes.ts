@@ -25,7 +25,7 @@ export interface Wishes {
 }
 
 /** A question with the option that answers it, and what nothing means. */
-export interface Question {
+interface Question {
   text: string
   option: string
   fallback?: string

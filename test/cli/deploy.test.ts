@@ -1,0 +1,82 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_OPS_PORT, DEFAULT_PORT, readEnvironment } from '../../src/config/index.js'
+
+const FOLDER = 'examples/deploy'
+const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
+const { bin, name, engines } = JSON.parse(readFileSync('package.json', 'utf8'))
+/** The program, where an install of the package puts it. */
+const PROGRAM = `/opt/clusterd/node_modules/${name}/${bin.clusterd}`
+
+const settings = (file: string): Map<string, string> =>
+  new Map([...read(file).matchAll(/^(\w+)=(.*)$/gm)].map(([, key, value]) => [key!, value!]))
+
+describe('the systemd unit', () => {
+  const unit = settings('clusterd.service')
+
+  it('starts the package as a user of its own, with the files of `clusterd init`', () => {
+    expect(unit.get('ExecStart')).toBe(`/usr/bin/node ${PROGRAM} start`)
+    expect(unit.get('EnvironmentFile')).toBe(`${unit.get('WorkingDirectory')}/.env`)
+    expect(unit.get('User')).toBe('clusterd')
+    expect(unit.get('Documentation')).toContain('docs/operations.md')
+  })
+
+  it('waits longer than a drain takes, and leaves room for sockets', () => {
+    // requests have ten seconds after the drain, steps and connections the rest
+    expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(readEnvironment({}).drainMs / 1_000 + 20)
+    expect(Number(unit.get('LimitNOFILE'))).toBeGreaterThan(10_000)
+  })
+
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is one to systemd, and a closed one', () => {
+    const verified = spawnSync('systemd-analyze', ['verify', `${FOLDER}/clusterd.service`], { encoding: 'utf8' })
+    expect([verified.status, verified.stderr]).toEqual([0, ''])
+    // exposure at most 2.0 of 10
+    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', `${FOLDER}/clusterd.service`]
+    expect(execFileSync('systemd-analyze', args, { encoding: 'utf8' })).toMatch(/exposure level .*: [01]\.\d OK/)
+  })
+})
+
+describe('the container file', () => {
+  const steps = [...read('Containerfile').matchAll(/^([A-Z]+) (.*)$/gm)].map(
+    ([, step, rest]) => [step!, rest!] as const,
+  )
+  const of = (step: string) => steps.filter(([one]) => one === step).map(([, rest]) => rest)
+
+  it('packs this checkout and installs the package without what production has no use for', () => {
+    expect(of('RUN')[0]).toBe('npm ci --no-audit --no-fund')
+    expect(of('RUN')[1]).toBe('npm pack --pack-destination /tmp')
+    expect(of('RUN')[2]).toMatch(new RegExp(`^npm install --omit=dev --omit=optional .*/tmp/${name}-\\*\\.tgz`))
+    expect(of('COPY')[1]).toContain(`/tmp/${name}-*.tgz`)
+    expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['node', PROGRAM])
+    for (const image of of('FROM')) expect(engines.node).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
+  })
+
+  it('runs as nobody special, and is asked for its health where the daemon answers', () => {
+    expect(of('USER')).toEqual(['node'])
+    expect(of('EXPOSE')).toEqual([`${DEFAULT_PORT} ${DEFAULT_OPS_PORT}`])
+    expect(of('HEALTHCHECK')[0]).toContain(`http://127.0.0.1:${DEFAULT_OPS_PORT}/health`)
+  })
+
+  it('takes no secret, world or build of the checkout into the image', () => {
+    const ignored = read('Containerfile.dockerignore').split('\n')
+    for (const entry of ['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])
+      expect(ignored).toContain(entry)
+  })
+})
+
+describe('the compose file', () => {
+  const compose = read('compose.yaml')
+
+  it('names files that are there, and variables that `clusterd init --compose` writes', () => {
+    for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g)) expect(existsSync(path)).toBe(true)
+    const source = readFileSync('src/cli/init/files.ts', 'utf8')
+    for (const [, variable] of compose.matchAll(/\$\{(\w+):[?-]/g))
+      expect(variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)).toBe(true)
+  })
+
+  it('opens the API to this machine alone, and the operator’s port to nobody', () => {
+    expect(compose.match(/^ +- \S+:\d+:\d+$/gm)).toEqual([`      - 127.0.0.1:${DEFAULT_PORT}:${DEFAULT_PORT}`])
+    expect(Number(/stop_grace_period: (\d+)s/.exec(compose)![1])).toBeGreaterThan(25)
+  })
+})
