@@ -256,6 +256,8 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly gasToken: GasToken
   /** Whether the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
+  /** Base URL of a block explorer, null where none is known. */
+  readonly explorer: string | null
   /** Absent where a chain has none. */
   readonly smartWallets?: SmartWalletPort
   /** Absent where a chain has none. */

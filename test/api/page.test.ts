@@ -1,11 +1,13 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+import { type ApiWorld, type ApiWorldOptions, bid, freshName, randomAddress, startApi } from './support.js'
 import { signIn, solanaAccount } from './wallets.js'
 
+const EXPLORER = 'https://explorer.example'
 let world: ApiWorld
 beforeAll(async () => {
-  world = await startApi()
+  const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [{ ...main!, explorer: EXPLORER }, ...others]
+  world = await startApi({ configs })
 })
 afterAll(() => world.stop())
 
@@ -122,6 +124,7 @@ describe('what the page asks', () => {
         isTestnet: network !== '1',
         gasToken: { symbol: 'ETH', decimals: 18 },
         canRegister: true,
+        explorer: network === '1' ? EXPLORER : null,
       })),
     )
   })

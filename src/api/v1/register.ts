@@ -187,6 +187,10 @@ const NetworkSchema = named('Network', {
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   canRegister: z.boolean().openapi({ description: 'false: only watched here' }),
+  explorer: z.string().nullable().openapi({
+    description: 'Base URL of a block explorer: `/tx/{hash}` and `/block/{number}` lie below it',
+    example: 'https://basescan.org',
+  }),
 })
 
 const networks = route.get('/v1/networks', {
@@ -197,13 +201,14 @@ const networks = route.get('/v1/networks', {
     ok([...chains.map(evmView).sort((a, b) => a.role.localeCompare(b.role)), ...solana.map(solanaView)]),
 })
 
-const evmView = ({ label, role, network, gasToken, isWatchOnly, smartWallets }: ChainPort) => ({
+const evmView = ({ label, role, network, gasToken, isWatchOnly, smartWallets, explorer }: ChainPort) => ({
   network: label,
   chainId: smartWallets?.chainId ?? null,
   role,
   isTestnet: network === 'testnet',
   gasToken,
   canRegister: !isWatchOnly,
+  explorer,
 })
 
 const solanaView = ({ label, network }: SolanaPort) => ({
@@ -213,6 +218,7 @@ const solanaView = ({ label, network }: SolanaPort) => ({
   isTestnet: network === 'testnet',
   gasToken: { symbol: 'SOL', decimals: SOL_DECIMALS },
   canRegister: true,
+  explorer: null,
 })
 
 /** Every status of the interface (registry/status.ts). */

@@ -78,6 +78,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     chain,
     role,
     gasToken: config.gasToken,
+    explorer: config.explorer ?? null,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     smartWallets: createSmartWallets(rpc, config.chainId),
     distributors: { chainId: config.chainId, claim: encodeClaim, claimFor: encodeClaimFor },

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { amountText, grouped } from '../lib/format.js'
 import { useStatus } from '../lib/live.js'
-import { useTitle } from '../lib/net.js'
+import { useAsk, useNet, useTitle } from '../lib/net.js'
 import { isTx } from '../lib/search.js'
-import type { TxStatus } from '../lib/types.js'
+import type { Chain, TxStatus } from '../lib/types.js'
 import { Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
 import { MemberPage } from './cluster.js'
 
@@ -97,16 +97,24 @@ function decided(found: TxStatus): Station {
   }
   const first = names[0]?.name
   const name = first && !first.startsWith('0x') ? <Name name={first} /> : ''
-  const hub = found.hubBlock === undefined ? '' : ` in block ${grouped(found.hubBlock)} of the hub`
   const text = (
     <>
       {name}
-      {hub}
+      {found.hubBlock !== undefined && <HubBlock block={found.hubBlock} />}
     </>
   )
   return status === 'finalized'
     ? { title: 'Registered', state: 'done', text }
     : { title: HEADINGS[status], state: 'bad', text }
+}
+
+/** A block of the hub, in the explorer that its chain has. */
+function HubBlock({ block }: { block: number }) {
+  const { isTestnet } = useNet()
+  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
+  const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
+  const text = `block ${grouped(block)}`
+  return <> in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub</>
 }
 
 function Way({ found }: { found: TxStatus }) {
