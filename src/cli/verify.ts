@@ -30,7 +30,7 @@ const MAX_NAMED = 20
 
 /**
  * `clusterd verify`: reads the logs of each hub again, from its first block to the checkpoint, and compares them with
- * the journal; exit code 1 for a difference. So a copy is checked against the chain, which alone decides who has a name.
+ * the journal; exit code 1 for a difference. So a copy is checked against the chain, which alone decides who has what.
  */
 export async function verifyJournal({ json }: VerifyCommand): Promise<void> {
   const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')

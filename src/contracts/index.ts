@@ -1,5 +1,5 @@
 /**
- * The contracts as a library: `import { hubAbi } from 'clusterd/contracts'`. Interfaces with their functions, events and
+ * The contracts as a library: `import { hubAbi } from 'clusterd/contracts'`. Interfaces with functions, events and
  * errors are typed (`as const`), for viem, wagmi and ethers alike; bytecode is that of creation. It loads nothing else,
  * and runs in browsers.
  */

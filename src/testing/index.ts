@@ -1,7 +1,10 @@
 /** The local world as a library: `import { startStack, until } from 'clusterd/testing'`. */
+
+export type { Bridge } from './bridge.js'
 export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './chains/anvil.js'
 export type { LocalChain } from './chains/localChain.js'
 export type { ChainLabel, NetworkOf } from './chains/localChains.js'
+export { type ChainVerbs, WorldError } from './chains/verbs.js'
 export { type BridgeCall, bridgeCall, type SpokeAt } from './contracts/bridgeCall.js'
 export { type DistributorSettings, deployDistributor } from './contracts/distributor.js'
 export { type PriceChange, type PriceFeeds, setPrice } from './contracts/priceFeed.js'
@@ -18,8 +21,8 @@ export {
 } from './processes/postgres.js'
 export { signIn } from './signIn.js'
 export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './solana/localSolana.js'
-export { type Stack, type StackOptions, startStack } from './stack.js'
-export type { PostgresHandle } from './stackParts.js'
+export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
+export type { Attached, PostgresHandle } from './stackParts.js'
 export { type EventItem, type StatusAnswer, type UntilOptions, until } from './until.js'
 export {
   type EvmAccount,

@@ -1,13 +1,17 @@
 import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
+import { type Bridge, bridgeOf } from './bridge.js'
 import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
+import { WorldError } from './chains/verbs.js'
 import { seedCommunities } from './communitySeeds.js'
+import { setPrice } from './contracts/priceFeed.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
+  type Attached,
   allSettledOrThrow,
   claimPort,
   describeChains,
@@ -44,12 +48,14 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   solanaRpcUrl?: string
   /** Milliseconds between blocks of every chain, default 1000. */
   blockMs?: number
+  /** Chains of the world that run already (Foundry's anvil, Hardhat's node): their RPC URLs by label. */
+  attach?: Attached
   /** Ports of the API and the operator's routes; default: free ones. */
   port?: number
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** Whether to register a few names at the first start; default true. */
+  /** Whether to register a few names at the first start; default: unless a chain is attached. */
   seeds?: boolean
   /** Whether clients of the API are limited; default false. */
   limits?: boolean
@@ -67,8 +73,20 @@ export interface Stack<N extends Network = Network> extends World<N> {
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
-  /** Chains by network label, to stop, kill and restart. */
+  /** Chains by network label: to mine, reorg, drop and move their clocks; to stop, kill and restart. */
   readonly anvils: Readonly<Record<string, LocalChain>>
+  /** Holds, delays and releases messages between chains. */
+  readonly bridge: Bridge
+  /** The clocks of all chains. */
+  readonly clock: {
+    /** Moves them ahead, and mines a block on each. The database's clock and the daemon's stay. */
+    advance(seconds: number): Promise<void>
+  }
+  /** Prices behind quotes in SOL. */
+  readonly prices: {
+    /** Sets dollars per SOL and per ether, on the hub of a network: the mainnet's by default. */
+    set(dollars: { sol?: number; ether?: number }, network?: N): Promise<void>
+  }
   /** Embedded server, undefined where a database was given. */
   readonly postgres: PostgresHandle | undefined
   /** Undefined in a world without Solana. */
@@ -98,6 +116,15 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   }
 }
 
+export interface AttachOptions extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
+  /** Where the chain runs. */
+  rpcUrl: string
+}
+
+/** Starts a local world around a development chain that runs already, which becomes the mainnet's hub, label "1". */
+export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
+  startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
+
 async function build<N extends Network>(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
@@ -111,7 +138,7 @@ async function build<N extends Network>(
   const networks = definitions.filter(({ role }) => role === 'hub').length
   const [database, chains, solana, port, opsPort, daemonPort] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
-    startChains(sandbox, definitions, blockMs),
+    startChains(sandbox, definitions, blockMs, options.attach),
     (options.solana ?? options.chains === undefined)
       ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
@@ -122,7 +149,7 @@ async function build<N extends Network>(
   describeChains(sandbox, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
   const [seeds] = await allSettledOrThrow([
-    options.seeds === false ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
+    !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
     startDaemon(sandbox, {
       ...at,
       port: daemonPort ?? port,
@@ -152,6 +179,7 @@ async function build<N extends Network>(
   world.seeds = await settleSeeds(world, seeds)
   if (sandbox.isKept) writeWorld(sandbox.home, world)
 
+  const bridge = bridgeOf(database.url)
   let stopped: Promise<void> | undefined
   return {
     ...world,
@@ -159,6 +187,9 @@ async function build<N extends Network>(
     home: sandbox.home,
     daemon: sandbox.daemon as DaemonProcess,
     anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
+    bridge,
+    clock: { advance: async (seconds) => void (await allSettledOrThrow(chains.map((one) => one.advance(seconds)))) },
+    prices: { set: (dollars, network) => setPrices(hubsOf(chains), dollars, network) },
     postgres: database.handle,
     solana,
     failed: sandbox.failed,
@@ -167,6 +198,21 @@ async function build<N extends Network>(
       return stopped
     },
   }
+}
+
+/** Units of a feed in a dollar. */
+const DOLLAR = 1e8
+
+async function setPrices(
+  hubs: readonly LocalChain[],
+  { sol, ether }: { sol?: number; ether?: number },
+  network?: Network,
+): Promise<void> {
+  const hub = network === undefined ? hubs[0] : hubs.find((one) => one.network === network)
+  if (!hub?.feeds) throw new WorldError(`this world has no hub of ${network}: start one of its chains.`)
+  const answerOf = (dollars: number): bigint => BigInt(Math.round(dollars * DOLLAR))
+  if (sol !== undefined) await setPrice(hub, { feed: hub.feeds.solUsd, answer: answerOf(sol) })
+  if (ether !== undefined) await setPrice(hub, { feed: hub.feeds.ethUsd, answer: answerOf(ether) })
 }
 
 async function openFront(sandbox: Sandbox, options: FrontOptions): Promise<void> {

@@ -2,8 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { migrate } from '../db/pg/migrate.js'
 import type { Network } from '../registry/primitives/network.js'
+import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
-import type { ChainDefinition } from './chains/localChains.js'
+import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
 import { chainsFile, connectChains, previousChains, writeChains } from './contracts/localContracts.js'
 import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
@@ -97,20 +98,27 @@ async function lastPort(file: string): Promise<number> {
   return port
 }
 
-/** Starts the chains with all contracts, connected. */
+/** RPC URLs of chains that run already, by label. */
+export type Attached = Readonly<Partial<Record<ChainLabel, string>>>
+
+/** Starts the chains that are not attached, with all contracts, connected. */
 export async function startChains(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
   blockMs: number,
+  attached: Attached = {},
 ): Promise<LocalChain[]> {
   const previous = previousChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
-    definitions.map((definition) =>
-      startLocalChain({
+    definitions.map((definition) => {
+      const rpcUrl = attached[definition.label]
+      const hubEid = hubEidOf(definition.network)
+      if (rpcUrl !== undefined) return attachChain(definition, hubEid, rpcUrl)
+      return startLocalChain({
         definition,
-        hubEid: hubEidOf(definition.network),
+        hubEid,
         home: sandbox.home,
         blockMs,
         keepState: sandbox.isKept,
@@ -120,8 +128,9 @@ export async function startChains(
           sandbox.pids.add(anvil.pid, `anvil ${definition.label}`, marker)
         },
         onEnd: () => sandbox.fail(`anvil of chain ${definition.label} has ended.`),
-      }),
-    ),
+        onClose: (close) => sandbox.closers.push(close),
+      })
+    }),
   )
   await connectChains(chains)
   for (const { label, rpcUrl, chainId } of chains) sandbox.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadSlice } from '../../src/db/journal/slice.js'
 import { lockHead } from '../../src/db/journal/head.js'
+import { loadSlice } from '../../src/db/journal/slice.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { keysOf, MAX_MOVED_NAMES } from '../../src/registry/fold/index.js'
 import type { ClusterChange } from '../../src/registry/journal/change.js'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import type pg from 'pg'
 import { ConfigError } from '../../config/index.js'
-import { type Manifest, type Progress, readExport, type WrittenPiece } from '../../db/export/read.js'
+import { type Manifest, type Progress, readExport, type WrittenPiece } from '../../db/journal/export/read.js'
 import { countEntries } from '../../ops/progressBar.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'

@@ -6,9 +6,9 @@ import { type Cipher, cipherOf, PLAIN, SALT_BYTES } from './cipher.js'
 
 /**
  * An export file: `MAGIC`, then frames. A frame is its kind (one byte), the length of its content (four bytes, big
- * endian), the content, and a checksum: SHA-256 over the checksum before it (of `MAGIC` for the first), kind, length and
- * content. So each frame is checked by itself, and the last one's checksum is of the whole file. A segment begins with
- * its salt; what was cut is gone on with by another segment. Contents are JSON behind its length (four bytes), then
+ * endian), the content, and a checksum: SHA-256 over the checksum before it (of `MAGIC` for the first), kind, length
+ * and content. So each frame is checked by itself, and the last one's checksum is of the whole file. A segment begins
+ * with its salt; what was cut is gone on with by another segment. Contents are JSON behind its length (four bytes), then
  * bytes; packed by gzip, then sealed (`cipher.ts`).
  */
 const MAGIC = Buffer.from('clusterd export 1\n')

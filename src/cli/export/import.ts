@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { ExportedNetwork, Manifest, WrittenPiece } from '../../db/export/read.js'
-import { ImportError, type Imported, writeExport } from '../../db/export/write.js'
+import type { ExportedNetwork, Manifest, WrittenPiece } from '../../db/journal/export/read.js'
+import { ImportError, type Imported, writeExport } from '../../db/journal/export/write.js'
 import { migrate } from '../../db/pg/migrate.js'
 import { createPool, inTransaction } from '../../db/pg/pool.js'
 import { countEntries } from '../../ops/progressBar.js'

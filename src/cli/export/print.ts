@@ -1,4 +1,4 @@
-import type { Manifest } from '../../db/export/read.js'
+import type { Manifest } from '../../db/journal/export/read.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Prints what an export has of each network. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
+import { missingPart, nativePackage } from '../processes/platform.js'
 import { freePort, releasePort } from '../processes/ports.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
 import { keepCheckedCopy, restoreState } from './anvilState.js'
@@ -74,15 +75,12 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 
 /** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
-  const platform = process.platform
-  const name = `@foundry-rs/anvil-${platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const [platform, arch] = [process.platform, process.arch]
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    const manifest = createRequire(import.meta.url).resolve(`${nativePackage('anvil', platform, arch)}/package.json`)
     return path.join(path.dirname(manifest), 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch {
-    throw new Error(
-      `starting anvil: package ${name} is not installed; npm i -D ${name}, or pass anvilPath (ANVIL_PATH)`,
-    )
+    throw new Error(`starting anvil: ${missingPart('anvil', platform, arch)}`)
   }
 }
 

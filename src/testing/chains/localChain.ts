@@ -2,18 +2,21 @@ import path from 'node:path'
 import { ensureContracts } from '../contracts/localContracts.js'
 import { isPortFree } from '../processes/ports.js'
 import { type Anvil, startAnvil } from './anvil.js'
-import type { ChainDefinition, ChainEntry, KnownChain, RunningChain } from './localChains.js'
+import type { ChainContracts, ChainDefinition, ChainEntry, KnownChain, RunningChain } from './localChains.js'
+import { type ChainVerbs, chainVerbs } from './verbs.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
 /** Number of blocks on top that confirm a block of a local chain. */
 export const CONFIRMATION_BLOCKS = 2
+const LEAST_POLL_MS = 50
 
 /** A running chain of the local world. */
-export interface LocalChain extends RunningChain {
+export interface LocalChain extends RunningChain, ChainVerbs {
   readonly wsUrl: string
+  /** Of its process. @throws WorldError for a chain that was attached */
   readonly pid: number
-  /** Newest run of its process, ended ones included. */
+  /** Newest run of its process, ended ones included. @throws WorldError for a chain that was attached */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>
@@ -34,6 +37,8 @@ export interface LocalChainOptions {
   onSpawn: (anvil: Anvil, marker: string) => void
   /** Called when anvil ends unrequested. */
   onEnd: () => void
+  /** Gets what ends with the world. */
+  onClose: (close: () => Promise<void>) => void
 }
 
 /** Starts a chain and deploys the contracts that its state lacks. */
@@ -58,19 +63,13 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   let isAskedToEnd = false
   let anvil = await start(await samePort(options.previous))
   const { contracts, ...extras } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
-  const { price, ...identity } = definition
-  const config: ChainEntry = {
-    ...identity,
-    ...contracts,
-    rpcUrls: [anvil.rpcUrl],
-    wsUrl: anvil.wsUrl,
-    confirmation: { blocks: CONFIRMATION_BLOCKS },
-    pollMs: Math.max(50, Math.round(options.blockMs / 2)),
-    local: true,
-  }
+  const config = entryOf(definition, contracts, anvil, Math.round(options.blockMs / 2))
+  const verbs = chainVerbs({ label: definition.label, ...anvil, blockMs: options.blockMs })
+  options.onClose(verbs.end)
   return {
     ...definition,
     ...extras,
+    ...verbs,
     config,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
@@ -94,6 +93,24 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
       isAskedToEnd = false
       anvil = await start(anvil.port)
     },
+  }
+}
+
+/** Entry of a chain with its contracts in the daemon's chains file. */
+export function entryOf(
+  { price: _, ...identity }: ChainDefinition,
+  contracts: ChainContracts,
+  { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
+  pollMs: number,
+): ChainEntry {
+  return {
+    ...identity,
+    ...contracts,
+    rpcUrls: [rpcUrl],
+    wsUrl,
+    confirmation: { blocks: CONFIRMATION_BLOCKS },
+    pollMs: Math.max(LEAST_POLL_MS, pollMs),
+    local: true,
   }
 }
 

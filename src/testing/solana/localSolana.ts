@@ -1,3 +1,4 @@
+import { missingPart } from '../processes/platform.js'
 import type { SetUpOptions, SolanaSetUp } from './setUpSolana.js'
 import { locateSurfpool, type Surfpool, startSurfpool } from './surfpool.js'
 
@@ -19,9 +20,6 @@ export interface LocalSolana extends SolanaSetUp {
   stop(): Promise<void>
 }
 
-const NO_SURFPOOL =
-  'Solana is off: Surfpool has no npm package for this platform; set SOLANA_RPC_URL to a local cluster with a faucet.'
-
 /**
  * Starts a local Solana: Surfpool with the registrar under a fresh key, authorities and payers with SOL.
  * @returns null, after one line to `log`, where Surfpool's package isn't installed and no cluster is given
@@ -29,7 +27,7 @@ const NO_SURFPOOL =
  */
 export async function startLocalSolana(options: LocalSolanaOptions = {}): Promise<LocalSolana | null> {
   if (options.rpcUrl === undefined && locateSurfpool() === undefined) {
-    options.log?.(NO_SURFPOOL)
+    options.log?.(`Solana is off: ${missingPart('Surfpool', process.platform, process.arch)}`)
     return null
   }
   const surfpool = options.rpcUrl === undefined ? await startSurfpool(options) : undefined

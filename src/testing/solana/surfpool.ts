@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
+import { missingPart, nativePackage } from '../processes/platform.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
@@ -24,11 +25,8 @@ export interface Surfpool extends ProcessHandle {
 
 /** Surfpool's package for this platform; undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
-  const platform = process.platform
-  const arch = process.arch
-  const suffix = platform === 'linux' ? `linux-${arch}-gnu` : `${platform}-${arch}`
   try {
-    return createRequire(import.meta.url).resolve(`surfpool-sdk-${suffix}`)
+    return createRequire(import.meta.url).resolve(`${nativePackage('Surfpool', process.platform, process.arch)}`)
   } catch {
     return undefined
   }
@@ -40,7 +38,8 @@ export function locateSurfpool(): string | undefined {
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
   const module = locateSurfpool()
-  if (module === undefined) throw new Error('starting Surfpool: its package is not installed on this platform')
+  if (module === undefined)
+    throw new Error(`starting Surfpool: ${missingPart('Surfpool', process.platform, process.arch)}`)
   const { command, args } = await programCommand('testing/solana/surfpoolChild')
   const child = await spawnChild({
     command,

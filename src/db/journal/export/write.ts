@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import { decodeEntry } from '../../registry/journal/decode.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { appendEntries } from '../journal/append.js'
-import { lockHead } from '../journal/head.js'
-import { makePartitionsAhead, PARTITION_ENTRIES } from '../journal/partitions.js'
-import { readEntries } from '../journal/replay.js'
-import { beginAfterRestore } from '../journal/restored.js'
-import { stateHash } from '../journal/stateHash.js'
-import { startCopy } from '../pg/copy.js'
-import { leaf, STATE_TABLES } from '../pg/partitions.js'
-import { execute } from '../pg/rows.js'
+import { decodeEntry } from '../../../registry/journal/decode.js'
+import { NETWORKS, type Network } from '../../../registry/primitives/network.js'
+import { startCopy } from '../../pg/copy.js'
+import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { execute } from '../../pg/rows.js'
+import { appendEntries } from '../append.js'
+import { lockHead } from '../head.js'
+import { makePartitionsAhead, PARTITION_ENTRIES } from '../partitions.js'
+import { readEntries } from '../replay.js'
+import { beginAfterRestore } from '../restored.js'
+import { stateHash } from '../stateHash.js'
 import type { ExportedNetwork, Manifest, WrittenPiece } from './read.js'
 import { FILLED_TABLES, INPUT_COLUMNS, serialOf, TABLES, type TableName } from './tables.js'
 
@@ -36,8 +36,8 @@ export interface ImportOptions {
 
 /**
  * Writes an export into an empty database, in the caller's transaction: copies its tables, folds its journal, and
- * compares the state hash. A public export has its tables in place of the fold. The feed gets another number, as after a
- * restore.
+ * compares the state hash. A public export has its tables in place of the fold. The feed gets another number, as
+ * after a restore.
  * @param pieces of a whole export, verified
  * @throws ImportError for a database that is not empty, one of another version, and an export that is not what it says
  */

@@ -1,4 +1,4 @@
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 
 /**
  * What an export does about a table. `journal`: in parts, by sequence. `state`: folded from the journal again; a public

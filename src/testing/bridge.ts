@@ -1,0 +1,63 @@
+import pg from 'pg'
+import { notify } from '../db/pg/notify.js'
+import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import { NETWORKS } from '../registry/primitives/network.js'
+
+/** What a test does to the bridge, whose messages the daemon's relayer brings to the hubs. */
+export interface Bridge {
+  /** Leaves all messages where they are, until `release`: their status stays `bridging`. */
+  hold(): Promise<void>
+  /** Has each message that is sent from now on wait, after it is confirmed. */
+  delay(ms: number): Promise<void>
+  /** Ends `hold` and `delay`: all that waits goes on at once. */
+  release(): Promise<void>
+}
+
+const { verify, execute } = JOB_KIND
+/** The relayer's jobs about messages that it has not begun. */
+const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
+/** As far away as a job may wait, ms. */
+const FOR_EVER_MS = 10 ** 12
+const NAME = 'clusterd_testing_hold'
+
+/**
+ * The bridge of a world. A trigger gives new jobs of the relayer a later time: the daemon goes on with everything else,
+ * and knows nothing of it.
+ */
+export function bridgeOf(databaseUrl: string): Bridge {
+  const within = async (work: (client: pg.Client) => Promise<unknown>): Promise<void> => {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    try {
+      await client.query('BEGIN')
+      await work(client)
+      await client.query('COMMIT')
+    } finally {
+      await client.end()
+    }
+  }
+  const dropTrigger = (client: pg.Client) => client.query(`DROP TRIGGER IF EXISTS ${NAME} ON jobs`)
+  const delay = (ms: number) =>
+    within(async (client) => {
+      await dropTrigger(client)
+      await client.query(`CREATE OR REPLACE FUNCTION ${NAME}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        NEW.next_ms := (extract(epoch FROM clock_timestamp()) * 1000)::int8 + ${Math.ceil(ms)}; RETURN NEW; END $$`)
+      await client.query(`CREATE TRIGGER ${NAME} BEFORE INSERT ON jobs FOR EACH ROW
+        WHEN (NEW.kind IN (${verify}, ${execute})) EXECUTE FUNCTION ${NAME}()`)
+    })
+  return {
+    delay,
+    async hold() {
+      await delay(FOR_EVER_MS)
+      await within((client) =>
+        client.query(`UPDATE jobs SET next_ms = next_ms + ${FOR_EVER_MS}, version = version + 1 WHERE ${WAITING}`),
+      )
+    },
+    release: () =>
+      within(async (client) => {
+        await dropTrigger(client)
+        await client.query(`UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING}`)
+        for (const network of NETWORKS) await notify(client, network)
+      }),
+  }
+}

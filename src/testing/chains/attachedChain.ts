@@ -1,0 +1,60 @@
+import { ensureContracts } from '../contracts/localContracts.js'
+import { createUpstream } from '../faultProxy/upstream.js'
+import { worldAccounts } from '../world.js'
+import { entryOf, type LocalChain } from './localChain.js'
+import type { ChainDefinition } from './localChains.js'
+import { fund } from './localClients.js'
+import { chainVerbs, WorldError } from './verbs.js'
+
+const POLL_MS = 100
+const ANSWER_MS = 5_000
+
+/**
+ * Takes a development chain that runs already (Foundry's anvil, Hardhat's node) into the world: puts the contracts
+ * beside what is there, and funds the world's accounts. Its process and its mining stay their owner's: a chain that mines
+ * on demand confirms what it is sent once `mine` puts blocks on top.
+ * @throws WorldError where no development chain answers
+ */
+export async function attachChain(definition: ChainDefinition, hubEid: number, rpcUrl: string): Promise<LocalChain> {
+  const { label } = definition
+  const chainId = await chainIdOf(label, rpcUrl)
+  const own = { ...definition, chainId }
+  const at = { rpcUrl, wsUrl: rpcUrl.replace(/^http/, 'ws') }
+  await fund(
+    at,
+    chainId,
+    worldAccounts().map(({ address }) => address),
+  ).catch((error: Error) => {
+    throw new WorldError(`${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`, {
+      cause: error,
+    })
+  })
+  const { contracts, ...extras } = await ensureContracts(at, own, hubEid, undefined)
+  const { end: _, ...verbs } = chainVerbs({ label, rpcUrl, chainId, blockMs: null })
+  const notOurs = (): never => {
+    throw new WorldError(`chain "${label}" was attached: its process is yours to stop and start.`)
+  }
+  return {
+    ...own,
+    ...extras,
+    ...verbs,
+    ...at,
+    config: entryOf(own, contracts, at, POLL_MS),
+    get pid() {
+      return notOurs()
+    },
+    get anvil() {
+      return notOurs()
+    },
+    stop: async () => notOurs(),
+    kill: async () => notOurs(),
+    restart: async () => notOurs(),
+  }
+}
+
+async function chainIdOf(label: string, rpcUrl: string): Promise<number> {
+  const answer = await createUpstream(rpcUrl, ANSWER_MS)('eth_chainId', []).catch(() => null)
+  const chainId = Number(answer?.result)
+  if (chainId > 0) return chainId
+  throw new WorldError(`no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`)
+}

