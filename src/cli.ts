@@ -5,6 +5,7 @@ import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import { loadEnvFileFor } from './cli/envFile.js'
 import { addExportCommands } from './cli/export/commands.js'
+import { addFundsCommands } from './cli/funds/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
@@ -134,6 +135,7 @@ addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)
 addContractCommands(program)
+addFundsCommands(program)
 addSolanaCommands(program)
 addWebhookCommands(program)
 

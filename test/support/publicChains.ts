@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Abi, type Address, encodeDeployData, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  parseAbi,
+  sliceHex,
+} from 'viem'
 import { endpointAbi } from '../../src/chains/evm/contracts/index.js'
 import { endpointCreation } from '../../src/testing/contracts/layerzero.js'
+import type { Packet } from '../contracts/support/bridge.js'
 import { type Chain, startChain } from '../contracts/support/chain.js'
 
 /**
@@ -25,6 +35,8 @@ const EXECUTOR = '0x00000000000000000000000000000000e8ec0001'
 const DVNS = ['0x00000000000000000000000000000000d0d0000a', '0x00000000000000000000000000000000d0d0000b'] as const
 /** Returns 10^14 wei whatever it is called with: `mstore(0, fee) return(0, 32)`. */
 const CHARGES = '0x655af3107a400060005260206000f3'
+/** The same for 0.0101 ether: the value of a bid, which an executor lays out, and its fee. */
+const CHARGES_BID = '0x6623e1e5803b400060005260206000f3'
 const TREASURY_GAS = 100_000n
 
 const LIBRARY = parseAbi([
@@ -34,6 +46,8 @@ const LIBRARY = parseAbi([
   'struct ExecutorParam { uint32 eid; ExecutorConfig config; }',
   'function setDefaultUlnConfigs(UlnParam[] params)',
   'function setDefaultExecutorConfigs(ExecutorParam[] params)',
+  'function verify(bytes packetHeader, bytes32 payloadHash, uint64 confirmations)',
+  'function commitVerification(bytes packetHeader, bytes32 payloadHash)',
 ])
 
 const DEAD = '0x000000000000000000000000000000000000dead'
@@ -71,8 +85,8 @@ export async function startPublicChains(chains: readonly { chainId: number; eid:
         await call(endpoint, endpointAbi, 'setDefaultSendLibrary', other, sendLibrary)
         await call(endpoint, endpointAbi, 'setDefaultReceiveLibrary', other, receiveLibrary, 0n)
       }
-      for (const address of [EXECUTOR, ...DVNS, DEAD] as const)
-        await chain.testClient.setCode({ address, bytecode: CHARGES })
+      for (const address of [...DVNS, DEAD] as const) await chain.testClient.setCode({ address, bytecode: CHARGES })
+      await chain.testClient.setCode({ address: EXECUTOR, bytecode: CHARGES_BID })
       const { rpcUrl } = chain
       return { ...chain, chainId, rpcUrl, eid, endpoint, sendLibrary, receiveLibrary, executor: EXECUTOR, dvns: DVNS }
     }),
@@ -86,4 +100,22 @@ export async function sendAs(chain: PublicChain, from: Address, call: { to: Addr
   const receipt = await chain.succeed({ from, ...call })
   await chain.testClient.stopImpersonatingAccount({ address: from })
   return receipt
+}
+
+/**
+ * Carries a packet to the hub's chain as verifiers and executor do.
+ * @param confirmations that the verifiers vouch for
+ */
+export async function carry(hub: PublicChain, { encoded, ...packet }: Packet, value: bigint, confirmations: bigint) {
+  const [header, payloadHash] = [sliceHex(encoded, 0, 81), keccak256(sliceHex(encoded, 81))]
+  const at = (functionName: 'verify' | 'commitVerification', args: readonly unknown[]) => ({
+    to: hub.receiveLibrary,
+    data: encodeFunctionData({ abi: LIBRARY as Abi, functionName, args }),
+  })
+  for (const dvn of hub.dvns) await sendAs(hub, dvn, at('verify', [header, payloadHash, confirmations]))
+  await sendAs(hub, hub.executor, at('commitVerification', [header, payloadHash]))
+  const { origin, receiver, guid, message } = packet
+  const args = [origin, receiver, guid, message, '0x'] as const
+  const data = encodeFunctionData({ abi: endpointAbi, functionName: 'lzReceive', args })
+  return sendAs(hub, hub.executor, { to: hub.endpoint, data, value })
 }

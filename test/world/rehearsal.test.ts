@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { packetOf } from '../contracts/support/bridge.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { writeKeystore } from '../support/keystore.js'
-import { type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
+import { carry, type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
+import { ask } from '../support/world.js'
 
 /**
- * A deployment from nothing, as somebody does it who has the commands and their documents alone: two chains with nothing
- * but LayerZero's own contracts on them, an empty folder, and a chains file that says what is wished.
+ * A deployment from nothing, as somebody does it who has the commands and their documents alone: two chains with
+ * nothing but LayerZero's own contracts on them, an empty folder, and a chains file that says what is wished.
  */
 const folder = mkdtempSync(join(tmpdir(), 'clusterd-rehearsal-'))
 const deployerKey = generatePrivateKey()
@@ -71,9 +75,15 @@ function writeWishes(name: string, owner: Hex, [hubLabel, spokeLabel]: readonly 
 const readChains = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as ChainsJson
 
 /** Runs a command. @returns its code and all that it printed */
-async function run(file: string, ...args: string[]): Promise<{ code: number; out: string }> {
+const run = (file: string, ...args: string[]) => runWith({}, file, ...args)
+
+async function runWith(
+  own: NodeJS.ProcessEnv,
+  file: string,
+  ...args: string[]
+): Promise<{ code: number; out: string }> {
   const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, CLUSTERD_CHAINS: file, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+  const env = { ...process.env, CLUSTERD_CHAINS: file, ...own }
   return new Promise((resolve) => {
     execFile(command, [...cli, ...args], { env, cwd: folder }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: `${stdout}${stderr}` }),
@@ -103,7 +113,9 @@ describe('a deployment with a key', () => {
   it('says before what it would do, and does nothing by that', async () => {
     file = writeWishes('chains.json', deployer.address, ['11155111', '17000'])
     const before = readFileSync(file, 'utf8')
-    expect((await run(file, 'doctor')).out).toContain('clusterd contracts deploy')
+    expect((await runWith({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, file, 'doctor')).out).toContain(
+      'clusterd contracts deploy',
+    )
     const planned = await run(file, 'contracts', 'plan')
     expect(planned.out).toMatch(/deploys the hub at 0x[0-9a-f]{40}.*\n(.*\n)+.*11 to send; nothing was sent/)
     const dry = await run(file, 'contracts', 'deploy', ...signing, '--dry-run')
@@ -163,6 +175,68 @@ describe('a deployment with a key', () => {
       }),
     ])
     expect((await run(file, 'contracts', 'configure', ...signing)).code).toBe(0)
+  })
+})
+
+describe('what was deployed', () => {
+  let postgres: Postgres
+  let daemon: TestDaemon
+  const at = () => ({ api: daemon.api })
+  beforeAll(async () => {
+    postgres = await startPostgres({ dataDir: join(folder, 'pg') })
+    daemon = await startTestDaemon(postgres.url, readChains(join(folder, 'chains.json')))
+  })
+  afterAll(async () => {
+    await daemon?.stop()
+    await postgres?.stop()
+  })
+
+  /** Pays for a name as the API says. */
+  async function register(label: string, chain: PublicChain, name: string) {
+    const [, , alice] = chain.accounts
+    const body = { network: label, sender: alice, names: [{ name }] }
+    const quoted = await ask<{ transactionData: { to: Hex; data: Hex; value: string } }>(
+      'POST',
+      '/v1/names/register/evm',
+      body,
+      at(),
+    )
+    expect(quoted, JSON.stringify(quoted.body)).toMatchObject({ status: 200 })
+    const { to, data, value } = quoted.body.transactionData
+    return chain.succeed({ from: alice!, to, data, value: BigInt(value) })
+  }
+
+  it('takes registrations from the hub, and from the spoke over LayerZero’s own libraries', async () => {
+    const direct = await register('11155111', hub, 'alice')
+    const bridged = await register('17000', spoke, 'bob')
+    await carry(hub, packetOf(bridged), parseEther('0.01'), 2n)
+    for (const { transactionHash } of [direct, bridged])
+      await vi.waitFor(
+        async () => {
+          const { body } = await ask('GET', `/v1/names/register/tx/${transactionHash}?testnet=true`, undefined, at())
+          expect(body, JSON.stringify([body, daemon.warnings()])).toMatchObject({ status: 'finalized' })
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+  })
+
+  it('shows what it keeps, and pays it out to whom its owner says', async () => {
+    const file = join(folder, 'chains.json')
+    const env = { DATABASE_URL: postgres.url }
+    const shown = await runWith(env, file, 'funds', '--testnet', '--json')
+    const [{ chains }] = JSON.parse(shown.out)
+    expect(chains).toMatchObject([
+      {
+        ...{ chain: '11155111', hub: { keptWei: parseEther('0.02').toString(), owedWei: '0' } },
+        relayers: [{ address: relayer.address.toLowerCase(), balanceWei: parseEther('10').toString() }],
+      },
+      { chain: '17000', hub: null, payments: [{ token: 'native', owed: '0' }] },
+    ])
+    const to = privateKeyToAccount(generatePrivateKey()).address
+    const { code, out } = await run(file, 'funds', 'withdraw', '--chain', '11155111', '--to', to, ...signing)
+    expect(code, out).toBe(0)
+    expect(await hub.balance(to)).toBe(parseEther('0.02'))
+    expect((await run(file, 'funds')).out).toContain('chain 11155111, hub: keeps 0 ETH')
   })
 })
 

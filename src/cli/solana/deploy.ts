@@ -58,7 +58,7 @@ function programKey(file: string): Keypair {
   return keypairIn(file, '--program-keypair')
 }
 
-/** `clusterd solana upgrade-check`: whether the program is ours, byte for byte, and who can replace it; code 1 if not. */
+/** `clusterd solana upgrade-check`: is the program ours, byte for byte, and who can replace it; code 1 if not. */
 export async function upgradeCheck(options: SigningOptions): Promise<void> {
   const { config } = draftCluster(options)
   if (!config.programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')

@@ -92,8 +92,8 @@ export async function idl(options: Options): Promise<void> {
 }
 
 /**
- * Signs and sends a transaction with the key of the options; else prints it, paid by who signs, with a blockhash that is
- * good for about a minute. A multisig such as Squads takes the printed one, and puts its own blockhash in.
+ * Signs and sends a transaction with the key of the options; else prints it, paid by who signs, with a blockhash that
+ * is good for about a minute. A multisig such as Squads takes the printed one, and puts its own blockhash in.
  */
 async function print(
   options: SigningOptions,

@@ -9,8 +9,8 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 /** Writes confirmed payments; a stored confirmed payment never changes again. */
 export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: readonly Payment[]): Promise<void> {
