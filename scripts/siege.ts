@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { describeMachine, type Bench, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bench, describeMachine, printTable, runBench, thousands } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
 import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
@@ -191,14 +191,15 @@ async function main({ onEnd }: Bench): Promise<void> {
     ...judge('look-ups', looked, LOOK_UP_MS),
     ...judge('changes', changed, CHANGE_MS),
     ...judgeSamples(samples),
+    ...bought.failed.slice(0, 1).map((first) => `purchases: ${bought.failed.length} failed, first ${first}`),
   ]
   for (const line of broken) console.log(`BROKEN: ${line}`)
-  for (const tx of bought) {
+  for (const tx of bought.hashes) {
     await until.status(stack, tx, 'finalized')
     // an hour's registrations, under the limit of one address
     await new Promise((resolve) => setTimeout(resolve, PACE_MS))
   }
-  console.log(`buyer      ${bought.length} registrations, all finalized`)
+  console.log(`buyer      ${bought.hashes.length} registrations, all finalized`)
   if (broken.length > 0) process.exitCode = 1
 }
 

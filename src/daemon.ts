@@ -105,9 +105,11 @@ class RunningDaemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
-  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
+  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release' | 'replicas'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
+  /** Standbys that the API's reads may go to. */
+  readonly #replicas: { name: string; pool: pg.Pool }[]
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   #listening: Promise<void> = Promise.resolve()
@@ -126,6 +128,11 @@ class RunningDaemon {
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
     )
+    const standby = { ...reads, idleTransactionMs: FROZEN_MS, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true }
+    this.#replicas = config.databaseReplicaUrls.map((replica) => ({
+      name: new URL(replica).host,
+      pool: createPool({ ...standby, url: replica, applicationName: 'clusterd replica' }, onPoolError),
+    }))
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])
       showChains(this.#metrics, states, Date.now())
@@ -201,7 +208,9 @@ class RunningDaemon {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
     const running = () => Promise.all([this.#closeApi(), this.#listening, this.#webhooks, ...loops()])
-    const pools = [() => this.#readPool.end(), () => this.#writePool.end()]
+    const pools = [this.#readPool, this.#writePool, ...this.#replicas.map(({ pool }) => pool)].map(
+      (pool) => () => pool.end(),
+    )
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -219,6 +228,7 @@ class RunningDaemon {
     const api = createApi({
       news,
       pool: this.#readPool,
+      replicas: this.#replicas,
       chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
@@ -317,6 +327,7 @@ class RunningDaemon {
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       staying: this.#api?.staying() ?? {},
+      replicas: this.#api?.replicas() ?? [],
     }
   }
 }

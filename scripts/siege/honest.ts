@@ -61,22 +61,25 @@ export async function memberOf(api: string, localAddress: string): Promise<(sign
   return (signal) => ask(client, CHANGE_MS, rename, signal)
 }
 
-/** A buyer of names: quotes as a frontend asks for them, each signed and sent. @returns hashes of its transactions */
+/** A buyer of names: quotes as a frontend asks for them, each signed and sent. @returns its transactions, and what failed */
 export async function buyerOf(
   api: string,
   localAddress: string,
   hub: WorldHub,
-): Promise<(signal: AbortSignal) => Promise<Hex[]>> {
+): Promise<(signal: AbortSignal) => Promise<{ hashes: Hex[]; failed: string[] }>> {
   const client = createClient(api, localAddress, 2)
   const account = privateKeyToAccount(generatePrivateKey())
   await fund(hub, hub.chainId, [account.address])
   return async (signal) => {
-    const hashes: Hex[] = []
+    const [hashes, failed]: [Hex[], string[]] = [[], []]
     for (let n = 0; !signal.aborted; n++) {
-      hashes.push(await buy(client, hub, account, `siege-${n}`))
+      await buy(client, hub, account, `siege-${n}`).then(
+        (hash) => hashes.push(hash),
+        (error: Error) => failed.push(error.message),
+      )
       await new Promise((resolve) => setTimeout(resolve, BID_MS))
     }
-    return hashes
+    return { hashes, failed }
   }
 }
 

@@ -28,6 +28,7 @@ export interface Request extends CallOptions {
 
 const TIMEOUT_MS = 20_000
 const RETRIES = 2
+const POSITION = 'x-clusterd-position'
 /** Pause before a repetition where the service names none; doubles. */
 const RETRY_PAUSE_MS = 300
 
@@ -37,6 +38,8 @@ export class Transport {
   readonly timeoutMs: number
   /** Authentication key, sent with every request. */
   token: string | undefined
+  /** What the last change was answered with: later reads see at least that, whichever server answers. */
+  #position: string | undefined
 
   constructor(options: ClientOptions) {
     this.#options = options
@@ -84,10 +87,13 @@ export class Transport {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+      ...(this.#position !== undefined && { [POSITION]: this.#position }),
     }
     const init = { method, headers, redirect: 'error' as const, ...(signal && { signal }) }
     try {
-      return await send(target, body === undefined ? init : { ...init, body: JSON.stringify(body) })
+      const response = await send(target, body === undefined ? init : { ...init, body: JSON.stringify(body) })
+      this.#position = response.headers.get(POSITION) ?? this.#position
+      return response
     } catch (cause) {
       throw signal?.aborted ? cause : failed(cause)
     }

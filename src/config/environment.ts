@@ -67,13 +67,22 @@ const proxies = z.union(
   'must be a number of proxies, or their addresses or CIDRs joined by commas',
 )
 
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
+
+const postgresUrls = z
+  .string()
+  .transform((text) => text.split(',').map((url) => url.trim()))
+  .pipe(z.array(postgresUrl).max(16))
+
 const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
-  DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  /** Standbys of the same database that the API's reads may go to, joined by commas. */
+  DATABASE_REPLICA_URLS: postgresUrls.default([]),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -164,6 +173,7 @@ const environment = variables
       chainsFile: resolve(set.CLUSTERD_CHAINS ?? `${home}/chains.json`),
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
+      databaseReplicaUrls: set.DATABASE_REPLICA_URLS,
       /** undefined: not set, the caller picks. */
       port: set.PORT,
       opsPort: set.OPS_PORT,

@@ -154,17 +154,19 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
 /** Another process's API over a world's database, without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'>,
-): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Pick<ApiDeps, 'replicas'>,
+): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'> & Pick<Api, 'replicas'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })
   const server = createServer(api.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = async () => {
+    api.close()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { url: `http://127.0.0.1:${portOf(server)}`, release: api.release, stop }
+  const { release, replicas } = api
+  return { url: `http://127.0.0.1:${portOf(server)}`, release, replicas, stop }
 }
 
 async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<ChainPort[]> {

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import type { Answer } from '../http/answer.js'
 import { cutShort, readBody, tooSlow } from '../http/body.js'
@@ -15,6 +17,8 @@ import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
 import { createMemory, keyOf, type Memory } from './memory.js'
 import { CallerPatience, callerOf, tooLong } from './patience.js'
+import { openPosition, POSITION_HEADER, sealPosition } from './position.js'
+import type { Replica, Replicas } from './replicas.js'
 
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
@@ -23,15 +27,18 @@ const URL_LIMIT_CHARS = 4_096
 export interface Serving {
   finish: Finish
   gate: Gate
+  /** Servers beside the primary that reads may go to. */
+  replicas: Replicas
 }
 
 type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
-export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
+export function createRouteServer(contexts: Contexts, { finish, gate, replicas }: Serving, deadlineMs: number) {
   const beginSoon = createDeadlines(deadlineMs)
   const beginLate = createDeadlines(deadlineMs + MAX_STAY_MS)
-  const own = { contexts, memory: createMemory(contexts.mainnet), changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
+  const memory = createMemory(contexts.mainnet)
+  const own = { contexts, memory, replicas, changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
     const { req, res } = exchange
     let meter = UNLIMITED
@@ -83,10 +90,12 @@ interface Run {
 interface Own {
   contexts: Contexts
   memory: Memory
+  replicas: Replicas
   changeLimitMs: number
 }
 
-async function run({ route, exchange, meter }: Run, { contexts, memory, changeLimitMs }: Own): Promise<Answer> {
+async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
+  const { contexts, memory, replicas, changeLimitMs } = own
   meter.spend(1)
   const { req, params } = exchange
   const url = req.url ?? ''
@@ -109,12 +118,40 @@ async function run({ route, exchange, meter }: Run, { contexts, memory, changeLi
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const question = { key: route.auth ? null : keyOf(req, body), network: context.network }
-  const answer = await memory(question, async () => {
-    const made = await route.handle({ params, query, isTestnet: onTestnet, body, session }, context)
-    // an answer that may depend on a key is for nobody's cache
-    return isRead && !route.auth ? tagged(made) : made
-  })
+  const answerIn = async (at: Context, kept: Memory): Promise<Answer> => {
+    const answer = await kept(question, async () => {
+      const made = await route.handle({ params, query, isTestnet: onTestnet, body, session }, at)
+      // an answer that may depend on a key is for nobody's cache
+      return isRead && !route.auth ? tagged(made) : made
+    })
+    return withStaleness(answer, at)
+  }
+  const far = route.fromReplica && session === null ? await nearest(req, context, replicas) : null
+  const answer = await (far
+    ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
+        // a standby cancels reads that are in the way of its replay, and may lack what a page token begins with
+        if (isDatabaseUnavailable(error)) far.rest()
+        else if (errorAnswer(toApiError(error)).status === 400) throw error
+        return answerIn(context, memory)
+      })
+    : answerIn(context, memory))
   if (answer.unspent) meter.giveBack(answer.unspent)
-  const told = unlessKnown(await withStaleness(answer, context), req.headers['if-none-match'])
-  return markForCaches(route.auth, session === null, told)
+  const told = unlessKnown(answer, req.headers['if-none-match'])
+  const shown = session && !isRead ? await withPosition(told, context, replicas) : told
+  return markForCaches(route.auth, session === null, shown)
+}
+
+/** A replica for a read, which has what the caller says to have changed. */
+async function nearest({ headers }: IncomingMessage, context: Context, replicas: Replicas): Promise<Replica | null> {
+  const token = headers[POSITION_HEADER]
+  const wanted = token === undefined ? null : openPosition(await context.pageKey(), context.network, token)
+  return replicas.pick(context.network, wanted)
+}
+
+/** An answer to a change, with the place in the journal that later reads of its caller are to have reached. */
+async function withPosition(answer: Answer, context: Context, replicas: Replicas): Promise<Answer> {
+  const position = await replicas.position(context.network)
+  if (!position) return answer
+  const token = sealPosition(await context.pageKey(), context.network, position)
+  return { ...answer, headers: { ...answer.headers, [POSITION_HEADER]: token } }
 }

@@ -6,6 +6,7 @@ import { type Answer, ok, okOfJournal } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { listed } from '../limits/costs.js'
 import {
   type AddressRecord,
   addressesOfNames,
@@ -14,7 +15,6 @@ import {
   namesOfAddresses,
   resolveTexts,
 } from '../names/lookups.js'
-import { listed } from '../limits/costs.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
 import { ADD_ERRORS } from '../v1/wallets.js'
@@ -41,6 +41,7 @@ async function walletNamed(context: Context, name: FullName | null) {
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
+  fromReplica: true,
   deprecated: byName,
   summary: 'The address of a cluster name',
   description,
@@ -50,6 +51,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
+  fromReplica: true,
   deprecated: byName,
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
@@ -61,6 +63,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
+  fromReplica: true,
   deprecated: byName,
   summary: 'The addresses of many names',
   description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
@@ -78,6 +81,7 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
+  fromReplica: true,
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
@@ -86,6 +90,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+  fromReplica: true,
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
   description: 'One element per input, in its order.',
@@ -119,6 +124,7 @@ const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
 const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
+  fromReplica: true,
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
@@ -127,6 +133,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
+  fromReplica: true,
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
@@ -135,6 +142,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
+  fromReplica: true,
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',

@@ -28,6 +28,7 @@ const view = ({ address, type, hit }: NameRecord) =>
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
+  fromReplica: true,
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: {
@@ -41,6 +42,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
+  fromReplica: true,
   summary: 'The names of many addresses',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressText).max(MAX_LOOKUPS),
@@ -59,6 +61,7 @@ const AddressRecordSchema = named('AddressRecord', {
 })
 
 const addressesOfNamesRoute = route.post('/v1/names', {
+  fromReplica: true,
   summary: 'The addresses of many names',
   description:
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
@@ -89,6 +92,7 @@ const OwnerRecordSchema = named('OwnerRecord', {
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
+  fromReplica: true,
   summary: 'The names that an address owns',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
@@ -137,6 +141,7 @@ const image = route.get('/image/:name.svg', {
 
 /** For programs; browsers are shown the page of any name. */
 export const profile = route.get('/:name', {
+  fromReplica: true,
   summary: 'The page of a name that is held',
   description: 'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),

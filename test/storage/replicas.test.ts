@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Client } from '../../src/client/index.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { type Member, memberOf } from '../api/members.js'
+import { type ApiWorld, secondApi, startApi } from '../api/support.js'
+import { restartReplica, startReplica } from '../support/replica.js'
+
+/** The API with a standby that really streams: what it lacks, when it is away, and when it is no standby any more. */
+
+const DEADLINE = { timeout: 20_000, interval: 50 }
+const home = mkdtempSync(join(tmpdir(), 'clusterd-replica-'))
+let world: ApiWorld
+let standby: Postgres
+let pool: pg.Pool
+let api: Awaited<ReturnType<typeof secondApi>>
+let member: Member
+let clusterId: string
+
+beforeAll(async () => {
+  world = await startApi()
+  standby = await startReplica(world.postgres, join(home, 'pg'))
+  pool = createPool({ url: standby.url, max: 4, applicationName: 'test', isByIndex: true })
+  api = await secondApi(world, { replicas: [{ name: 'standby', pool }] })
+  member = await memberOf({ ...world, request: (path, init) => call(path, init) })
+})
+afterAll(async () => {
+  await api?.stop()
+  await pool?.end()
+  await standby?.stop()
+  await world?.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const isUsed = () => api.replicas()[0]!.isUsed
+const onStandby = (text: string) => pool.query(text)
+
+async function call(path: string, init: RequestInit = {}) {
+  const response = await fetch(`${api.url}${path}`, init)
+  return { status: response.status, body: JSON.parse(await response.text()), headers: response.headers }
+}
+
+/** The name of the member's own wallet, read without a key. */
+const nameOf = async (headers: Record<string, string> = {}): Promise<string | undefined> => {
+  const { body } = await call(`/v1/clusters/id/${clusterId}`, { headers })
+  return body.wallets?.find(({ address }: { address: string }) => address === member.address)?.name
+}
+const renamed = async (name: string): Promise<string> => {
+  const { status, headers } = await member.rename(member.address, name)
+  expect(status).toBe(200)
+  return headers.get('x-clusterd-position')!
+}
+
+it('a wallet that has just changed reads what it wrote; others read what the replica has, for two seconds at most', async () => {
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  clusterId = await member.create()
+  const before = await renamed('before')
+  await expect.poll(() => nameOf(), DEADLINE).toBe('before')
+  expect(await nameOf({ 'x-clusterd-position': before })).toBe('before')
+  await onStandby('SELECT pg_wal_replay_pause()')
+  const position = await renamed('after')
+  expect(await nameOf()).toBe('before')
+  expect(await nameOf({ 'x-clusterd-position': position })).toBe('after')
+  expect(await nameOf({ 'x-clusterd-position': 'made-up' })).toMatch(/before|after/)
+  await expect.poll(() => nameOf(), DEADLINE).toBe('after')
+  expect(api.replicas()[0]).toMatchObject({ isUsed: false, lagMs: expect.any(Number) })
+  await onStandby('SELECT pg_wal_replay_resume()')
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  expect(await nameOf({ 'x-clusterd-position': position })).toBe('after')
+})
+
+it('the client carries what it has changed from answer to question', async () => {
+  const client = new Client({ url: api.url, token: member.headers.authorization!.replace('Bearer ', '') })
+  await onStandby('SELECT pg_wal_replay_pause()')
+  await client.request('PUT', '/v1/clusters/wallets/names', { body: [{ address: member.address, name: 'carried' }] })
+  const read = () => client.request('GET', '/v1/clusters/id/{id}', { params: { id: clusterId } })
+  const seen = JSON.stringify(await read())
+  await onStandby('SELECT pg_wal_replay_resume()')
+  expect(seen).toContain('carried')
+})
+
+it('a walk through the feed goes on where it was, whichever server answers', async () => {
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  const first = await call('/v1/events?orderBy=oldest&limit=100')
+  await onStandby('SELECT pg_wal_replay_pause()')
+  for (const name of ['one', 'two', 'three']) await renamed(name)
+  // the token of the primary's end leads past what the replica has
+  const ahead = await world.get(`/v1/events?nextPage=${encodeURIComponent(first.body.resume)}`)
+  expect(ahead.body.items).toHaveLength(3)
+  const after = await call(`/v1/events?nextPage=${encodeURIComponent(ahead.body.resume)}`)
+  await onStandby('SELECT pg_wal_replay_resume()')
+  expect([after.status, after.body.items]).toEqual([200, []])
+  const whole = await call(`/v1/events?nextPage=${encodeURIComponent(first.body.resume)}`, {
+    headers: { 'x-clusterd-position': await renamed('four') },
+  })
+  expect(whole.body.items.slice(0, 3)).toEqual(ahead.body.items)
+  expect(whole.body.items).toHaveLength(4)
+})
+
+it('nobody notices a replica that is gone, and it is taken up again', async () => {
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  await standby.stop()
+  for (let i = 0; i < 20; i++) expect((await call(`/v1/clusters/address/${member.address}`)).status).toBe(200)
+  await expect.poll(isUsed, DEADLINE).toBe(false)
+  standby = await restartReplica(world.postgres, join(home, 'pg'), standby.port)
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+})
+
+it('one that was promoted is no replica any more', async () => {
+  await onStandby('SELECT pg_promote()')
+  await expect.poll(isUsed, DEADLINE).toBe(false)
+  await renamed('of the primary'.replaceAll(' ', '-'))
+  expect(await nameOf()).toBe('of-the-primary')
+})
