@@ -42,7 +42,15 @@ const stats = { open: [], heldByOthers: 0, spentLastDayWei: 1n } as unknown as N
   OutboxState['relayers'][number]['stats']
 >
 const relayer = {
-  ...{ network: 'mainnet' as const, chain: '1', stats, stuck: 0, nonceGaps: 0, balanceWei: 10n ** 18n },
+  ...{
+    network: 'mainnet' as const,
+    chain: '1',
+    stats,
+    stuck: 0,
+    nonceGaps: 0,
+    nonceClaimed: null,
+    balanceWei: 10n ** 18n,
+  },
   runwayMs: 30 * 86_400_000,
 }
 const webhooks: WebhookCounts = { network: 'mainnet', active: 1, failing: 0, parked: 0, oldestMs: 0 }
