@@ -38,12 +38,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const run = (...args: string[]) => runAt(chains, ...args)
+const run = (...args: string[]) => runAt(chains, 'solana', ...args)
 
 async function runAt(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const { command, args: cli } = await programCommand('cli')
   const env = { ...process.env, CLUSTERD_CHAINS: file }
-  return promisify(execFile)(command, [...cli, 'solana', ...args], { env }).catch((error) => error)
+  return promisify(execFile)(command, [...cli, ...args], { env }).catch((error) => error)
 }
 
 /** Runs a command that is killed when it says that it has written ten pieces. */
@@ -103,6 +103,18 @@ describe('clusterd solana', () => {
     const to = Keypair.generate().publicKey
     await send(treasurer, 'withdraw', '8000000', '--to', to.toBase58())
     expect(await connection.getBalance(to)).toBe(8_000_000)
+    const funds = JSON.parse((await runAt(chains, 'funds', '--mainnet', '--json')).stdout)
+    expect(funds).toMatchObject([
+      {
+        // its node is nowhere, which hides nothing else
+        chains: [{ chain: '1', problem: expect.stringContaining('no RPC URL answers') }],
+        solana: {
+          keptLamports: '1000000',
+          heldLamports: '0',
+          relayAuthority: { address: solana.relayAuthority.address },
+        },
+      },
+    ])
     expect((await run('withdraw', '1000001', '--to', to.toBase58())).stderr).toBe(
       'clusterd: The program keeps 1000000 lamports, less than 1000001.\n',
     )
@@ -125,7 +137,7 @@ describe('clusterd solana', () => {
     const keyFile = join(folder, 'payer.json')
     writeFileSync(keyFile, JSON.stringify([...payer.secretKey]))
     const key = ['--keypair', keyFile, '--yes']
-    const at = (...args: string[]) => runAt(draft, ...args)
+    const at = (...args: string[]) => runAt(draft, 'solana', ...args)
 
     await killed(draft, 'deploy', ...key)
     const { stdout, stderr } = await at('deploy', ...key)

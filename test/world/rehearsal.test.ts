@@ -2,9 +2,11 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { localTokenAbi, localTokenBytecode } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -91,17 +93,25 @@ async function runWith(
   })
 }
 
-/** Runs a command and kills it as soon as it has sent something. */
+/** Runs a command and kills it while its first transaction waits in the hub's pool. */
 async function runAndKill(file: string, ...args: string[]): Promise<void> {
   const { command, args: cli } = await programCommand('cli')
   const child = spawn(command, [...cli, ...args], { env: { ...process.env, CLUSTERD_CHAINS: file }, cwd: folder })
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (bytes: Buffer) => {
-      if (bytes.toString().includes('sent')) child.kill('SIGKILL')
-    })
-    child.once('exit', () => resolve())
+  const exit = new Promise((resolve) => child.once('exit', resolve))
+  await vi.waitFor(async () => expect((await hub.testClient.getTxpoolStatus()).pending).toBe(1), { timeout: 20_000 })
+  child.kill('SIGKILL')
+  await exit
+}
+
+/** A signer elsewhere that has the deployer's key. */
+async function startSigner(chainId: number) {
+  const program = join(import.meta.dirname, '../support/signerProcess.ts')
+  const env = { ...process.env, SIGNER_KEY: deployerKey, SIGNER_CHAIN_ID: String(chainId) }
+  const child = spawn(process.execPath, ['--import', 'tsx', program], { env })
+  const port = await new Promise<string>((resolve) => {
+    child.stdout.on('data', (bytes: Buffer) => resolve(/signer on (\d+)/.exec(bytes.toString())?.[1] ?? ''))
   })
-  expect(child.signalCode).toBe('SIGKILL')
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
 }
 
 const noncesOf = (address: Hex) =>
@@ -127,8 +137,14 @@ describe('a deployment with a key', () => {
   })
 
   it('goes on where it was killed, and writes addresses and blocks into the chains file', async () => {
+    await hub.testClient.setAutomine(false)
     await runAndKill(file, 'contracts', 'deploy', ...signing)
-    const { code, out } = await run(file, 'contracts', 'deploy', ...signing)
+    const again = run(file, 'contracts', 'deploy', ...signing)
+    // what is in the pool is no reason to send it once more
+    await sleep(1_000)
+    await hub.testClient.mine({ blocks: 1 })
+    await hub.testClient.setAutomine(true)
+    const { code, out } = await again
     expect(code, out).toBe(0)
     expect(await noncesOf(deployer.address)).toEqual([2, 2])
     const { chains } = readChains(file)
@@ -174,7 +190,10 @@ describe('a deployment with a key', () => {
         ...{ wanted: relayer.address.toLowerCase(), by: deployer.address.toLowerCase() },
       }),
     ])
-    expect((await run(file, 'contracts', 'configure', ...signing)).code).toBe(0)
+    const signer = await startSigner(hub.chainId)
+    const remote = ['--signer-url', signer.url, '--from', deployer.address, '--yes']
+    const mended = await run(file, 'contracts', 'configure', ...remote).finally(() => signer.stop())
+    expect(mended.code, mended.out).toBe(0)
   })
 })
 
@@ -237,6 +256,27 @@ describe('what was deployed', () => {
     expect(code, out).toBe(0)
     expect(await hub.balance(to)).toBe(parseEther('0.02'))
     expect((await run(file, 'funds')).out).toContain('chain 11155111, hub: keeps 0 ETH')
+  })
+
+  it('gets an airdrop’s distributor, funded and recorded', async () => {
+    const file = join(folder, 'chains.json')
+    const token = await hub.deploy(localTokenBytecode)
+    const minting = { abi: localTokenAbi, functionName: 'mint', args: [deployer.address, 1_000n] } as const
+    await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
+    const rows = hub.accounts.slice(0, 3).map((address) => `${address},100`)
+    writeFileSync(join(folder, 'drop.csv'), `address,amount\n${rows.join('\n')}\n`)
+    const clusterd = (...args: string[]) => runWith({ DATABASE_URL: postgres.url }, file, 'airdrop', ...args)
+    const loaded = await clusterd('load', 'drop.csv', '--community', 'club', '--chain', '11155111')
+    expect(loaded.code, loaded.out).toBe(0)
+    const terms = ['--owner', deployer.address, '--token', token, '--ends-at', '2028-01-31', '--fund']
+    const { code, out } = await clusterd('deploy', 'club', ...terms, ...signing)
+    expect(code, out).toBe(0)
+    const [, distributor] = /distributor +(0x[0-9a-f]{40})/.exec(out) as unknown as [string, Hex]
+    const asked = { address: token, abi: localTokenAbi, functionName: 'balanceOf', args: [distributor] } as const
+    expect(await hub.publicClient.readContract(asked)).toBe(300n)
+    const [sent] = await noncesOf(deployer.address)
+    expect((await clusterd('deploy', 'club', ...terms, ...signing)).code).toBe(0)
+    expect((await noncesOf(deployer.address))[0]).toBe(sent)
   })
 })
 

@@ -103,8 +103,10 @@ export async function root(
   { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
 ): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
-  const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
-  const said = describeRoot({ ...airdrop, token, endsAtS }, owner === undefined ? null : addressOf('--owner', owner))
+  const said = describeRoot(
+    { ...airdrop, ...termsOf(airdrop, command) },
+    owner === undefined ? null : addressOf('--owner', owner),
+  )
   if (command.json) printJson(said)
   else printRoot(said)
 }
@@ -197,8 +199,14 @@ const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) 
   fromBlock: fromBlock === undefined ? undefined : blockOf('--from-block', fromBlock),
 })
 
+/** Token and end of a distributor: those of the options, else those that are planned. */
+export function termsOf(airdrop: Airdrop, command: AirdropSettings): Pick<Airdrop, 'token' | 'endsAtS'> {
+  const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
+  return { token, endsAtS }
+}
+
 /** A community's airdrop on the given network, or on the only one that has one. */
-async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
+export async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
+import { withSigning } from '../signing/options.js'
 
 const NETWORK = ['--network <network>', 'mainnet or testnet; default: the one that has it'] as const
 
@@ -8,6 +9,7 @@ const EXAMPLES = `
 Examples:
   clusterd airdrop load drop.csv --community alice --chain 8453
   clusterd airdrop root alice --token 0x… --ends-at 2027-06-30 --owner 0x…
+  clusterd airdrop deploy alice --token 0x… --ends-at 2027-06-30 --owner 0x… --fund --keystore key.json --password-file key.txt
   clusterd airdrop set alice --distributor 0x… --from-block 31000000
   clusterd airdrop show alice --json
 
@@ -29,6 +31,7 @@ drop.json:
   [{ "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "amount": "1000000000000000000" }]`
 
 const run = lazily(() => import('./airdrop.js'))
+const runDeploy = lazily(() => import('./deploy.js'))
 
 /** `clusterd airdrop …`. */
 export function addAirdropCommands(program: Command): void {
@@ -76,6 +79,16 @@ export function addAirdropCommands(program: Command): void {
     .option(...NETWORK)
     .option(...JSON_OPTION)
     .action(run('root'))
+  withSigning(
+    airdrop
+      .command('deploy <community>')
+      .description('deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out')
+      .requiredOption('--owner <address>', 'who may take back what is left at the end')
+      .option('--token <address>', 'the token that it pays')
+      .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
+      .option('--fund', 'send it the tokens that it lacks, from the account that signs')
+      .option(...NETWORK),
+  ).action(runDeploy('deploy'))
   airdrop
     .command('remove <community>')
     .description('show what would be removed; with --yes remove it')

@@ -1,11 +1,11 @@
 import { readHeads } from '../../chains/evm/chain.js'
 import { type Item, RANK, type Side, type Step, stepsOf } from '../../chains/evm/deployment/item.js'
 import { itemsOf } from '../../chains/evm/deployment/plan.js'
-import { confirmed, deploymentBlock, type Mined } from '../../chains/evm/deployment/send.js'
+import { confirmed, deploymentBlock, type Mined, settled } from '../../chains/evm/deployment/send.js'
 import { editChains } from '../../config/editChains.js'
 import { printJson } from '../output.js'
 import { carryOut } from '../signing/carryOut.js'
-import type { SigningOptions } from '../signing/options.js'
+import { type SigningOptions, senderOf } from '../signing/options.js'
 import type { NetworkOptions } from '../values.js'
 import { type OpenNetwork, openNetwork, readSides } from './network.js'
 import { printItems, printSteps, statusOf } from './print.js'
@@ -40,9 +40,7 @@ function showStatus(items: readonly Item[], { json }: ShowOptions): void {
 
 /** `clusterd contracts deploy`: deploys what is not there, and writes addresses and blocks into the chains file. */
 export async function deploy(options: SendOptions): Promise<void> {
-  const open = openNetwork(options)
-  const sides = await readSides(open)
-  const isWritten = await bring(open, sides, { options, ranks: (rank) => rank === RANK.deploy })
+  const isWritten = await bring(openNetwork(options), options, (rank) => rank === RANK.deploy)
   if (!isWritten) return
   const items = itemsOf(await readSides(openNetwork(options)))
   printItems(items)
@@ -51,8 +49,7 @@ export async function deploy(options: SendOptions): Promise<void> {
 
 /** `clusterd contracts configure`: everything else, the peers last; with what is not deployed yet before it. */
 export async function configure(options: SendOptions): Promise<void> {
-  const open = openNetwork(options)
-  const isWritten = await bring(open, await readSides(open), { options, ranks: () => true })
+  const isWritten = await bring(openNetwork(options), options, () => true)
   if (isWritten) showStatus(itemsOf(await readSides(openNetwork(options))), {})
 }
 
@@ -60,17 +57,17 @@ export async function configure(options: SendOptions): Promise<void> {
  * Carries out the steps of the given ranks. @returns whether the chains file has all addresses now
  * @throws Error with one sentence where something can't be brought about by a transaction
  */
-async function bring(
-  open: OpenNetwork,
-  sides: readonly Side[],
-  { options, ranks }: { options: SendOptions; ranks: (rank: number) => boolean },
-): Promise<boolean> {
+async function bring(open: OpenNetwork, options: SendOptions, ranks: (rank: number) => boolean): Promise<boolean> {
+  const account = senderOf(options)
+  // what an earlier run has sent and not seen mined would be planned again
+  if (account) await Promise.all([...open.chains.values()].map((chain) => settled(chain, account.address)))
+  const sides = await readSides(open)
   const items = itemsOf(sides)
   const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
   if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice ?? ''}`.trim())
   const steps = stepsOf(items, ranks)
   if (steps.length === 0) console.log('Nothing to send: the chains show what is wished.')
-  const { mined, isSent } = await carryOut(steps, { ...open, before: () => noteHeads(open, steps) }, options)
+  const { mined, isSent } = await carryOut(steps, { ...open, account, before: () => noteHeads(open, steps) }, options)
   if (!isSent) return false
   await waitForConfirmation(open, steps, mined)
   await writeAddresses(open, sides, mined)

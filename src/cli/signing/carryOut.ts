@@ -24,6 +24,8 @@ type Chains = ReadonlyMap<string, SendingChain>
 
 interface Way {
   chains: Chains
+  /** Who signs, where that is known already. */
+  account?: LocalAccount | null
   owners: ReadonlyMap<string, Hex>
   before?: () => Promise<void>
 }
@@ -36,7 +38,7 @@ interface Way {
  */
 export async function carryOut(
   steps: readonly Step[],
-  { chains, owners, before = async () => {} }: Way,
+  { chains, owners, before = async () => {}, ...way }: Way,
   options: SigningOptions,
 ): Promise<CarriedOut> {
   if (steps.length === 0) return { ...NOTHING, isSent: true }
@@ -47,7 +49,7 @@ export async function carryOut(
     writeUnsigned(form, { steps, chains, signerOf }, options)
     return NOTHING
   }
-  const account = accountOf(options)
+  const account = way.account ?? accountOf(options)
   if (options.dryRun) {
     for (const step of steps) await printDry(step, chains.get(step.chain)!, account?.address ?? signerOf(step))
     return NOTHING

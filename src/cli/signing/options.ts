@@ -50,6 +50,9 @@ export function accountOf({ keystore, passwordFile, signerUrl, from }: SigningOp
   return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
 }
 
+/** Who signs what is to be sent now; null where nothing is sent, or nobody is named. */
+export const senderOf = (options: SigningOptions) => (formOf(options) || options.dryRun ? null : accountOf(options))
+
 /** The form of unsigned transactions that is asked for; null where they are to be sent. */
 export function formOf({ unsigned, keystore, signerUrl }: SigningOptions): UnsignedForm | null {
   if (unsigned === undefined) return null

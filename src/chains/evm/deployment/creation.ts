@@ -3,6 +3,7 @@ import type { ChainWishes } from '../../../config/deployment.js'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { keccak256 } from '../../../registry/primitives/keccak.js'
 import {
+  airdropDistributorBytecode,
   communityPaymentsAbi,
   communityPaymentsBytecode,
   hubAbi,
@@ -53,3 +54,7 @@ export function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt 
   const args = [owner, relayer, pauser, reclaimSeconds] as const
   return creation(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
 }
+
+/** An airdrop's distributor. Its tree's root tells it from others. @param encoded constructor arguments in ABI form */
+export const distributorCreation = (encoded: Hex): Creation =>
+  creation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))

@@ -92,7 +92,7 @@ interface RawReceipt {
 }
 
 /** Waits until no transaction of the account is pending. @throws SendError */
-async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+export async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
   const count = (ask: Call, block: string) => ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
     rpc.onOneNode(async (ask) => {

@@ -116,7 +116,7 @@ export async function readChainState(ask: Call, question: Question): Promise<Cha
 }
 
 /** Compares the code at an address with what our creation code gives on this chain, where it runs in an `eth_call`. */
-async function readCode(ask: Call, address: Hex, { code }: Creation): Promise<CodeFound> {
+export async function readCode(ask: Call, address: Hex, { code }: Creation): Promise<CodeFound> {
   const found = await ask<Hex>('eth_getCode', [address, 'latest'])
   if (found === '0x') return 'none'
   const ours = await orIfRefused(ask<Hex>('eth_call', [{ data: code }, 'latest']), null)
