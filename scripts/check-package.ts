@@ -40,7 +40,7 @@ const PACKED = [
   'README.md',
   'LICENSE',
 ]
-const NOT_PACKED = /^(src|test|scripts|node_modules|\.clusterd|\.ci)\/|\.test\./
+const NOT_PACKED = /^(src|test|scripts|node_modules|\.clusterd|\.ci)\/|^(?!examples\/).*\.test\./
 
 const work = mkdtempSync(join(tmpdir(), 'clusterd-package-'))
 const children: ChildProcess[] = []

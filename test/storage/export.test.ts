@@ -150,6 +150,8 @@ describe('an encrypted export', () => {
     expect(written.networks.testnet!.seq).toBe(40)
     const url = await emptyDatabase()
     expect(await importFrom(url, part, key)).toMatchObject({ mainnet: { stateHash: golden.hash } })
+    truncateSync(part, 30)
+    expect((await exportTo(database.pool, part, PRIVATE, true)).networks.testnet!.seq).toBe(50)
     await expect(exportTo(database.pool, part, PRIVATE, true)).rejects.toThrow('is whole: there is nothing to go on')
     await expect(exportTo(database.pool, part, PRIVATE)).rejects.toThrow('exists: name another file')
   })
@@ -175,6 +177,9 @@ describe('a public export', () => {
   it('gives the same feed and the public rows, and nothing private', async () => {
     const source = await database.pool.query('SELECT address FROM wallets WHERE private AND network = 0')
     expect(source.rows.length).toBeGreaterThan(0)
+    const hidden = `INSERT INTO community_names SELECT network, 'club', 'hidden', address, true, cluster, created_seq
+      FROM wallets WHERE network = 0 AND private LIMIT 1`
+    expect((await database.pool.query(hidden)).rowCount).toBe(1)
     const written = await exportTo(database.pool, file, PUBLIC)
     const { seq, checkpoint } = written.networks.mainnet!
     expect(seq).toBeLessThan(golden.entries.length)
@@ -191,6 +196,8 @@ describe('a public export', () => {
       const publicWallets = `(SELECT network, cluster, address, name, verified, backed_up FROM wallets WHERE NOT private AND network = 0)`
       expect(await rowsOf(pool, publicWallets)).toEqual(await rowsOf(database.pool, publicWallets))
       expect((await pool.query('SELECT FROM wallets WHERE private')).rows).toEqual([])
+      const { rows: assigned } = await pool.query(`SELECT assigned FROM community_names WHERE name = 'hidden'`)
+      expect(assigned).toEqual([{ assigned: null }])
       const names = '(SELECT network, name, cluster, outcome FROM names WHERE network = 0)'
       expect(await rowsOf(pool, names)).toEqual(await rowsOf(database.pool, names))
       // bodies of changes name nobody who is private

@@ -64,10 +64,11 @@ describe('NameGate', () => {
     const { transactionData } = (await quote.json()) as {
       transactionData: { to: `0x${string}`; data: `0x${string}`; value: string }
     }
-    await world.bridge.hold()
+    await world.bridge.delay(3_600_000)
     const tx = await gate.sendOnSpoke(7, { ...transactionData, value: BigInt(transactionData.value) })
     await until.status(world, tx, 'bridging')
     assert.equal(await gate.opensFor(7, 'from-a-spoke'), false)
+    await world.bridge.hold() // what is on its way, too
     await world.bridge.release()
     await until.status(world, tx, 'finalized')
     assert.equal(await gate.opensFor(7, 'from-a-spoke'), true)

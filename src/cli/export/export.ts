@@ -8,7 +8,7 @@ import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 import { networkOf } from '../values.js'
 import { readKeyFile } from './cipher.js'
-import { BrokenExportError, ExportWriter, type Resumed, readFrames } from './frames.js'
+import { BrokenExportError, CutExportError, ExportWriter, type Resumed, readFrames } from './frames.js'
 import { printManifest } from './print.js'
 
 export interface ExportCommand {
@@ -52,9 +52,10 @@ export async function exportJournal(options: ExportCommand): Promise<void> {
 /** Writes an export file, or what a cut one lacks. @throws ConfigError where a file is not what was asked for */
 export async function exportTo(pool: pg.Pool, file: string, plan: Plan, isResumed = false): Promise<WrittenExport> {
   const begun = isResumed ? await readBegun(file, plan) : null
-  const writer = await ExportWriter.open(file, plan.key, begun?.at ?? null).catch(explainExisting(file))
   const client = await pool.connect()
+  let writer: ExportWriter | undefined
   try {
+    writer = await ExportWriter.open(file, plan.key, begun?.at ?? null).catch(explainExisting(file))
     const bars = new Map(NETWORKS.map((network) => [network, countEntries(network)]))
     const source = readExport(client, {
       ...{ ...plan, progress: begun?.progress ?? null },
@@ -68,7 +69,7 @@ export async function exportTo(pool: pg.Pool, file: string, plan: Plan, isResume
     const { checksum, bytes } = await writer.end({})
     return { ...manifest!, bytes, checksum: checksum.toString('hex') }
   } finally {
-    await writer.close()
+    await writer?.close()
     // destroyed, not pooled: the views of a public export belong to it
     client.release(true)
   }
@@ -113,7 +114,8 @@ async function readBegun(file: string, { key, isPublic, networks }: Plan): Promi
     }
   } catch (error) {
     // what is behind the last whole frame is written again
-    if (!(error instanceof BrokenExportError) || !found.at) throw error
+    const isBegun = found.at || error instanceof CutExportError
+    if (!(error instanceof BrokenExportError) || !isBegun) throw error
   }
   const { at, manifest, isCopied } = found
   if (manifest && (manifest.isPublic !== isPublic || Object.keys(manifest.networks).join() !== networks.join()))

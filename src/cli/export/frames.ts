@@ -8,8 +8,8 @@ import { type Cipher, cipherOf, PLAIN, SALT_BYTES } from './cipher.js'
  * An export file: `MAGIC`, then frames. A frame is its kind (one byte), the length of its content (four bytes, big
  * endian), the content, and a checksum: SHA-256 over the checksum before it (of `MAGIC` for the first), kind, length
  * and content. So each frame is checked by itself, and the last one's checksum is of the whole file. A segment begins
- * with its salt; what was cut is gone on with by another segment. Contents are JSON behind its length (four bytes), then
- * bytes; packed by gzip, then sealed (`cipher.ts`).
+ * with its salt; what was cut is gone on with by another segment. Contents are JSON behind its length (four bytes),
+ * then bytes; packed by gzip, then sealed (`cipher.ts`).
  */
 const MAGIC = Buffer.from('clusterd export 1\n')
 /** Kinds: a segment that is sealed, one that is not, a frame of it, the last one. */
@@ -37,6 +37,9 @@ export interface ReadFrame<Fields> extends Frame<Fields> {
 export class BrokenExportError extends Error {
   override name = 'BrokenExportError'
 }
+
+/** Thrown for a file that ends too early. */
+export class CutExportError extends BrokenExportError {}
 
 const packed = promisify(gzip)
 const unpacked = promisify(gunzip)
@@ -217,7 +220,7 @@ async function readAt({ file, size }: Source, position: number, length: number):
 }
 
 const cut = (path: string, end: number): Error =>
-  new BrokenExportError(`${path} is cut behind byte ${end}: \`clusterd export --resume\` writes the rest of it.`)
+  new CutExportError(`${path} is cut behind byte ${end}: \`clusterd export --resume\` writes the rest of it.`)
 const damaged = (path: string, end: number): Error =>
   new BrokenExportError(`${path} is damaged behind byte ${end}: take another copy, or export again.`)
 const wrongKey = (path: string): Error =>

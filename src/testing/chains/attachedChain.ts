@@ -11,8 +11,8 @@ const ANSWER_MS = 5_000
 
 /**
  * Takes a development chain that runs already (Foundry's anvil, Hardhat's node) into the world: puts the contracts
- * beside what is there, and funds the world's accounts. Its process and its mining stay their owner's: a chain that mines
- * on demand confirms what it is sent once `mine` puts blocks on top.
+ * beside what is there, and funds the world's accounts. Its process and its mining stay their owner's: a chain that
+ * mines on demand confirms what it is sent once `mine` puts blocks on top.
  * @throws WorldError where no development chain answers
  */
 export async function attachChain(definition: ChainDefinition, hubEid: number, rpcUrl: string): Promise<LocalChain> {

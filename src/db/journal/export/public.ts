@@ -66,12 +66,17 @@ const COLUMNS: Record<StateTable, string> = {
   community_names: 'network, community, name, address, verified, assigned, @seq',
 }
 
+/** Says which cluster a name was assigned to where everybody knows its owner in it. */
+const assigned = (wallets: string): string => `CASE WHEN EXISTS (SELECT FROM ${wallets} w WHERE w.network = t.network
+  AND w.cluster = t.assigned AND w.address = t.address AND w.verified AND NOT w.private) THEN t.assigned END AS assigned`
+
 /** Puts tables of their public rows before a network's, for this connection, after `showPublicJournal`. */
 export async function showPublicTables(client: pg.ClientBase, network: Network): Promise<void> {
   const kept = keptOf(network)
   for (const table of STATE_TABLES) {
     const joins: string[] = []
     const columns = COLUMNS[table].split(', ').map((column) => {
+      if (column === 'assigned') return assigned(own('wallets', network))
       if (!column.startsWith('@')) return `t.${column}`
       const seq = column.slice(1)
       joins.push(`LEFT JOIN ${kept} ${seq}_at ON ${seq}_at.seq = t.${seq}`)
