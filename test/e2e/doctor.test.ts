@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { operatorAccount, privateKeyOf } from '../../src/testing/world.js'
 import { runCli } from '../support/cli.js'
 import { world } from '../support/world.js'
 
@@ -39,7 +40,9 @@ describe('clusterd doctor', () => {
     const findings = await examine()
     expect(badOnes(findings)).toEqual([])
     const about = findings.map((finding) => finding.about)
-    for (const checked of ['database', 'migrations', 'chain 1, hub', 'chain 1, price feeds', 'chain 8453, its peer'])
+    for (const checked of [
+      ...['database', 'migrations', 'chain 1, hub', 'chain 1, price feeds', 'chain 8453, its peer'],
+    ])
       expect(about).toContain(checked)
     expect(findings.filter(({ level }) => level === 'ok').length).toBeGreaterThan(20)
   })
@@ -63,6 +66,16 @@ describe('clusterd doctor', () => {
   ])('names %s', async (_, change, about, text) => {
     const found = badOnes(await examine({}, change)).find((finding) => finding.about.startsWith(about))
     expect(found?.text).toContain(text)
+  })
+
+  it('names a key that the contracts do not obey, with how long its money lasts', async () => {
+    const findings = await examine({ RELAYER_PRIVATE_KEY: `0x${'5a'.repeat(32)}` })
+    const found = badOnes(findings).map(({ about, text }) => [about, text.includes('setRelayer')])
+    expect(found).toContainEqual(['chain 1, relayer of the hub', true])
+    expect(found).toContainEqual(['chain 8453, relayer of the payments', true])
+    const own = await examine({ RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')) })
+    expect(badOnes(own)).toEqual([])
+    expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH, lasts /)
   })
 
   it('names a replica that is none', async () => {

@@ -1,27 +1,50 @@
-import { type Hex, parseAbi } from 'viem'
+import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
+import { createPool } from '../../db/pg/pool.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { readSpending } from '../funds/spending.js'
 import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 /** Parts of LayerZero's OApp and endpoint. */
 const OAPP = parseAbi(['function peers(uint32 eid) view returns (bytes32)', 'function eid() view returns (uint32)'])
+const ROLES = parseAbi(['function relayer() view returns (address)'])
 /** A head older than this many times a slow chain's block is stuck. */
 const OLD_HEAD_MS = 5 * 60_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
-const ETHER = 1e18
+/** A balance that lasts for less is low. */
+const LOW_DAYS = 3
 
 /** Checks of every EVM chain: each RPC URL by itself, contracts, connections of the bridge, and the relayer's money. */
 export async function chainFindings(config: Config): Promise<Finding[]> {
-  const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
+  const spent = await spentLastDay(config)
+  const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config, spent)))
   return findings.flat()
 }
 
-async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]> {
+type Spent = Readonly<Record<Network, ReadonlyMap<string, bigint>>>
+
+/** What the relayer spent in a day, by network and label; nothing where the database does not tell. */
+async function spentLastDay({ databaseDirectUrl: url }: Config): Promise<Spent> {
+  const pool = createPool({ url, max: 1, applicationName: 'clusterd doctor' })
+  const of = (network: Network) =>
+    readSpending(pool, network).then(
+      ({ spentLastDayWei }) => spentLastDayWei,
+      () => new Map<string, bigint>(),
+    )
+  try {
+    return { mainnet: await of('mainnet'), testnet: await of('testnet') }
+  } finally {
+    await pool.end()
+  }
+}
+
+async function findingsOf(chain: ChainConfig, config: Config, spent: Spent): Promise<Finding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)))
   if (urls.every(({ level }) => level === 'bad')) return urls
@@ -38,8 +61,15 @@ async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]
     const advice = 'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.'
     checks.push(check(`${about}, price feeds`, advice, () => createRates(rpc, feeds)().then(() => ok('fresh'))))
   }
-  if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments))
-    checks.push(balanceFinding(`${about}, relayer`, rpc, chain, relayerAccount(config.relayerKey).address))
+  if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
+    const { address } = relayerAccount(config.relayerKey)
+    const spentWei = spent[chain.network].get(chain.label) ?? 0n
+    checks.push(balanceFinding(`${about}, relayer`, { rpc, chain, address, spentWei }))
+    const obeying = { hub: chain.role === 'hub' ? chain.contract : undefined, payments: chain.communityPayments }
+    for (const [what, contract] of Object.entries(obeying))
+      if (contract && !chain.watchOnly)
+        checks.push(roleFinding(`${about}, relayer of the ${what}`, rpc, contract, address))
+  }
   return [...urls, ...(await Promise.all(checks))]
 }
 
@@ -83,11 +113,32 @@ function peerFindings(about: string, rpc: Rpc, spoke: ChainConfig, hub: ChainCon
   ]
 }
 
-const balanceFinding = (about: string, rpc: Rpc, { gasToken, local }: ChainConfig, address: Hex): Promise<Finding> =>
+/** Whether a contract obeys the relayer's key. */
+const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
+  check(about, 'See the RPC URLs and the contract.', async () => {
+    const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })
+    return isAddressEqual(found, address)
+      ? ok(address)
+      : bad(
+          `is ${found}, not ${address}`,
+          `Give the daemon that key, or setRelayer(${address}), by the owner of ${contract}.`,
+        )
+  })
+
+interface Balance {
+  rpc: Rpc
+  chain: ChainConfig
+  address: Hex
+  /** In the last 24 hours. */
+  spentWei: bigint
+}
+
+const balanceFinding = (about: string, { rpc, chain, address, spentWei }: Balance): Promise<Finding> =>
   check(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
-    const found = `${address} has ${Number(wei) / ETHER} ${gasToken.symbol}`
-    return wei < LOW_BALANCE_WEI && !local
-      ? warn(found, `Send it ${gasToken.symbol}: it pays for deliveries.`)
-      : ok(found)
+    const days = spentWei === 0n ? null : Number(wei) / Number(spentWei)
+    const lasts = days === null ? '' : `, lasts ${days > 365 ? 'over a year' : `${Math.floor(days)} days`}`
+    const found = `${address} has ${formatEther(wei)} ${chain.gasToken.symbol}${lasts}`
+    const isLow = wei < LOW_BALANCE_WEI || (days !== null && days < LOW_DAYS)
+    return isLow && !chain.local ? warn(found, `Send it ${chain.gasToken.symbol}: it pays for deliveries.`) : ok(found)
   })
