@@ -107,6 +107,16 @@ describe.each([
   })
 })
 
+it('a small frame that unpacks to more than any piece is refused', async () => {
+  const file = join(dir, 'bomb')
+  const writer = await ExportWriter.open(file, null, null)
+  await writer.write({ fields: {}, bytes: Buffer.alloc(65 << 20) })
+  await writer.end({})
+  await writer.close()
+  expect(statSync(file).size).toBeLessThan(1 << 20)
+  await expect(read(file, null)).rejects.toThrow(BrokenExportError)
+})
+
 describe('the key of a file', () => {
   it('has to be the one that it was written under', async () => {
     const sealed = join(dir, 'whole-sealed')

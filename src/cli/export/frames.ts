@@ -16,6 +16,8 @@ const MAGIC = Buffer.from('clusterd export 1\n')
 const KIND = { sealed: 0x53, plain: 0x50, data: 0x44, end: 0x45 } as const
 const HEAD_BYTES = 5
 const CHECK_BYTES = 32
+/** Pieces are of a megabyte and one row: a stranger's file must not fill the memory with more. */
+const MAX_CONTENT_BYTES = 64 << 20
 /** Level of gzip: bodies are mostly hashes and addresses, which a higher one packs no better. */
 const LEVEL = 1
 
@@ -201,7 +203,9 @@ function openSegment(path: string, isSealed: boolean, salt: Buffer, key: Buffer 
 }
 
 async function opened<Fields>(cipher: Cipher, number: number, context: Buffer, sealed: Buffer): Promise<Frame<Fields>> {
-  const content = await unpacked(cipher.open(number, context, sealed), { finishFlush: constants.Z_FINISH })
+  const content = await unpacked(cipher.open(number, context, sealed), {
+    ...{ finishFlush: constants.Z_FINISH, maxOutputLength: MAX_CONTENT_BYTES },
+  })
   const length = content.readUInt32BE(0)
   const fields = JSON.parse(content.toString('utf8', 4, 4 + length)) as Fields
   return { fields, bytes: content.subarray(4 + length) }
