@@ -146,7 +146,8 @@ describe('clusterd solana', () => {
     const { programId, startSlot } = JSON.parse(readFileSync(draft, 'utf8')).solana.mainnet
     expect(stdout).toContain(programId)
     const checked = { programId, code: 'ours', deployedSlot: startSlot, upgradeAuthority: payer.publicKey.toBase58() }
-    expect(JSON.parse((await at('upgrade-check')).stdout)).toEqual(checked)
+    const [sha256] = readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8').split(' ')
+    expect(JSON.parse((await at('upgrade-check')).stdout)).toEqual({ ...checked, sha256 })
 
     const [relay, treasury] = [solana.relayAuthority.address, solanaOperator('treasurer').publicKey.toBase58()]
     const own = payer.publicKey.toBase58()

@@ -117,6 +117,18 @@ async function startSigner(chainId: number) {
 const noncesOf = (address: Hex) =>
   Promise.all([hub, spoke].map(({ publicClient }) => publicClient.getTransactionCount({ address })))
 
+/** The chains file names contracts that stand, and the very blocks since which they do. */
+async function expectWritten(file: string): Promise<void> {
+  const { chains } = readChains(file)
+  for (const [i, { publicClient }] of [hub, spoke].entries()) {
+    const { contract, communityPayments, startBlock } = chains[i]!
+    const codeAt = (block: number) => publicClient.getCode({ address: contract!, blockNumber: BigInt(block) })
+    expect(await codeAt(startBlock!)).toMatch(/^0x../)
+    expect(await codeAt(startBlock! - 1)).toBeUndefined()
+    expect(await publicClient.getCode({ address: communityPayments! })).toMatch(/^0x../)
+  }
+}
+
 describe('a deployment with a key', () => {
   let file: string
 
@@ -147,15 +159,8 @@ describe('a deployment with a key', () => {
     const { code, out } = await again
     expect(code, out).toBe(0)
     expect(await noncesOf(deployer.address)).toEqual([2, 2])
-    const { chains } = readChains(file)
-    for (const [i, { publicClient }] of [hub, spoke].entries()) {
-      const { contract, communityPayments, startBlock } = chains[i]!
-      const codeAt = (block: number) => publicClient.getCode({ address: contract!, blockNumber: BigInt(block) })
-      expect(await codeAt(startBlock!)).toMatch(/^0x../)
-      expect(await codeAt(startBlock! - 1)).toBeUndefined()
-      expect(await publicClient.getCode({ address: communityPayments! })).toMatch(/^0x../)
-    }
-    expect(chains[0]).toMatchObject({ label: '11155111', pollMs: 100 })
+    await expectWritten(file)
+    expect(readChains(file).chains[0]).toMatchObject({ label: '11155111', pollMs: 100 })
   })
 
   it('is configured, and then is what was wished', async () => {
@@ -300,6 +305,7 @@ describe('a deployment by a Safe', () => {
     // no key: nothing is left to send
     const { code, out } = await run(file, 'contracts', 'configure')
     expect([code, out]).toEqual([0, expect.stringContaining('Wrote the addresses of 1, 10')])
+    await expectWritten(file)
     expect((await run(file, 'contracts', 'status')).code).toBe(0)
   })
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
@@ -58,6 +59,10 @@ function programKey(file: string): Keypair {
   return keypairIn(file, '--program-keypair')
 }
 
+/** Of the bytes on the cluster, as many as ours are: `registrar.so.sha256` holds the same for ours. */
+const checksumOf = (code: Buffer): string =>
+  createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
+
 /** `clusterd solana upgrade-check`: is the program ours, byte for byte, and who can replace it; code 1 if not. */
 export async function upgradeCheck(options: SigningOptions): Promise<void> {
   const { config } = draftCluster(options)
@@ -67,6 +72,7 @@ export async function upgradeCheck(options: SigningOptions): Promise<void> {
   printJson({
     programId: config.programId,
     code: found ? (isOurs ? 'ours' : 'another') : 'none',
+    sha256: found && checksumOf(found.code),
     deployedSlot: found && Number(found.slot),
     upgradeAuthority: found && (found.upgradeAuthority?.toBase58() ?? 'none: the program is final'),
   })

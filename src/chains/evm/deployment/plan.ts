@@ -22,8 +22,8 @@ export function itemsOf(sides: readonly Side[]): Item[] {
   ])
 }
 
-/** A hub, the largest, takes 3.2 million. */
-const DEPLOYMENT_GAS = 4_000_000n
+/** Payments, the largest, take 2.9 million. */
+const DEPLOYMENT_GAS = 3_000_000n
 
 function deploymentItems({ wishes, state }: Side, hubEid: number): Item[] {
   const { label: chain, role, eid, endpoint } = wishes
