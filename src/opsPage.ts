@@ -1,4 +1,6 @@
+import type pg from 'pg'
 import { formatEther, formatUnits } from 'viem'
+import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
 import type { JobRow } from './db/outbox/rows.js'
 import { owedRefunds } from './db/outbox/stats.js'
@@ -9,7 +11,7 @@ import type { OpsPage } from './ops/port/server.js'
 import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
-import { NETWORKS } from './registry/primitives/network.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { ORDERS, type Order, orderJob } from './relayer/orders.js'
 import { LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/problems.js'
 import { type StatusSources, statusOf } from './status.js'
@@ -26,17 +28,18 @@ export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']
   title: 'clusterd',
   async show(token) {
     const { pool, relays } = sources()
-    const [status, jobs, owed] = await Promise.all([
+    const [status, jobs, owed, feeds] = await Promise.all([
       statusOf(sources()),
       listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
       Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
+      Promise.all(NETWORKS.map((network) => feedRow(pool, network))),
     ])
     return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${outboxOf(jobs, token)}
 <h2>Owed on Solana</h2>${tableOf(
       ['Network', 'Refunds that nobody has asked for', 'Lamports'],
       owed.map(({ network, count, lamports }) => [network, count, lamports]),
-    )}${nodesOf(nodes())}${loopsOf(status)}`
+    )}<h2>Feed</h2>${tableOf(['Network', 'Events', 'In the last hour', 'In the last day'], feeds)}${nodesOf(nodes())}${loopsOf(status)}`
   },
   async act(form) {
     const order = ORDERS.find((one) => one === form.get('order'))
@@ -44,6 +47,13 @@ ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)
     await orderJob(sources().pool, order, form.get('id') ?? '')
   },
 })
+
+/** A network's events: all, those of the last hour, and of the last day. */
+async function feedRow(pool: pg.Pool, network: Network): Promise<unknown[]> {
+  const nowMs = Date.now()
+  const [hour, day] = await Promise.all([HOUR_MS, DAY_MS].map((ms) => findSince(pool, network, nowMs - ms)))
+  return [network, ...[hour!.newest, hour!.newest - hour!.first + 1, day!.newest - day!.first + 1]]
+}
 
 type Status = Awaited<ReturnType<typeof statusOf>>
 
@@ -89,6 +99,9 @@ const runwayText = (ms: number | null): string => {
   return days > 365 ? 'over a year' : days > 0 ? `${days} d` : `${Math.floor(ms / HOUR_MS)} h`
 }
 
+/** Coins to six digits. */
+const shortEther = (wei: bigint): string => String(Number(Number(formatEther(wei)).toPrecision(6)))
+
 /** Who pays for what is sent, how much is left, and for how long; known to the process that leads. */
 const balancesOf = (relays: StatusSources['relays']): Html =>
   html`<h2>Balances</h2>${tableOf(
@@ -102,8 +115,8 @@ const balancesOf = (relays: StatusSources['relays']): Html =>
             ? []
             : [
                 [
-                  ...[network, chain, html`<code>${signer}</code>`, formatEther(balanceWei)],
-                  formatEther(stats?.signedTodayWei ?? 0n),
+                  ...[network, chain, html`<code>${signer}</code>`, shortEther(balanceWei)],
+                  shortEther(stats?.signedTodayWei ?? 0n),
                   badly(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, runwayText(runwayMs)),
                 ],
               ],
