@@ -13,7 +13,7 @@ const from = (name: string) => join(ROOT, 'node_modules', name)
 const source = (room: string) => join(ROOT, 'src', room, 'index.ts')
 const env = { ...process.env, NODE_OPTIONS: '--conditions=clusterd-source', VITEST: undefined, NODE_ENV: undefined }
 
-/** The example in a folder of its own, as its own `npm install` would make it; the project's type check has its types. */
+/** The example in a folder of its own, as `npm install` would make it; the type check of this project has its types. */
 beforeAll(() => {
   cpSync(join(ROOT, 'examples/contract-harness'), folder, { recursive: true })
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
