@@ -302,6 +302,9 @@ describe('a deployment by a Safe', () => {
       for (const { to, value, data } of batch.transactions)
         await sendAs(chain, SAFE, { to, data, value: BigInt(value) })
     }
+    const before = readFileSync(file, 'utf8')
+    expect((await run(file, 'contracts', 'configure', '--dry-run')).out).toBe('Nothing to send.\n')
+    expect(readFileSync(file, 'utf8')).toBe(before)
     // no key: nothing is left to send
     const { code, out } = await run(file, 'contracts', 'configure')
     expect([code, out]).toEqual([0, expect.stringContaining('Wrote the addresses of 1, 10')])

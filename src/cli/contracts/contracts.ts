@@ -66,7 +66,7 @@ async function bring(open: OpenNetwork, options: SendOptions, ranks: (rank: numb
   const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
   if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice ?? ''}`.trim())
   const steps = stepsOf(items, ranks)
-  if (steps.length === 0) console.log('Nothing to send: the chains show what is wished.')
+  if (steps.length === 0) console.log('Nothing to send.')
   const { mined, isSent } = await carryOut(steps, { ...open, account, before: () => noteHeads(open, steps) }, options)
   if (!isSent) return false
   await waitForConfirmation(open, steps, mined)

@@ -41,7 +41,7 @@ export async function carryOut(
   { chains, owners, before = async () => {}, ...way }: Way,
   options: SigningOptions,
 ): Promise<CarriedOut> {
-  if (steps.length === 0) return { ...NOTHING, isSent: true }
+  if (steps.length === 0) return { ...NOTHING, isSent: !options.dryRun }
   const form = formOf(options)
   const signerOf = ({ by, chain }: Step) => by ?? owners.get(chain)!
   if (form) {
