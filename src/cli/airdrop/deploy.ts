@@ -18,8 +18,8 @@ type DeployCommand = AirdropOptions &
   SigningOptions & { owner: string; token?: string; endsAt?: string; fund?: boolean }
 
 /**
- * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that follows from its terms, and
- * records it. With `--fund` the signer's tokens follow, as far as it lacks them. A second run finds what is done.
+ * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that follows from its terms,
+ * and records it. With `--fund` the signer's tokens follow, as far as it lacks them. A second run finds what is done.
  * @throws Error with one sentence
  */
 export async function deploy(name: string, command: DeployCommand): Promise<void> {
