@@ -3,7 +3,8 @@ import { dashboardJson } from './dashboard.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
- * Writes Prometheus' rules and docs/alarms.md from the alarms, and Grafana's dashboard; with --check only compares them.
+ * Writes Prometheus' rules and docs/alarms.md from the alarms, and Grafana's dashboard; with --check only compares
+ * them.
  *
  *   npm run alarms-doc [-- --check]
  */

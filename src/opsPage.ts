@@ -13,7 +13,7 @@ import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { ORDERS, type Order, orderJob } from './relayer/orders.js'
-import { LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/problems.js'
+import { LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report/problems.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */

@@ -11,8 +11,8 @@ import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainS
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { outboxProblems } from './relayer/problems.js'
 import type { RelayerState } from './relayer/relayer.js'
+import { outboxProblems } from './relayer/report/problems.js'
 import type { RelayRun } from './relayer/run.js'
 
 /** Time without a turn from which a loop counts as stuck. */

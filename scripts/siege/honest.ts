@@ -61,7 +61,10 @@ export async function memberOf(api: string, localAddress: string): Promise<(sign
   return (signal) => ask(client, CHANGE_MS, rename, signal)
 }
 
-/** A buyer of names: quotes as a frontend asks for them, each signed and sent. @returns its transactions, and what failed */
+/**
+ * A buyer of names: quotes as a frontend asks for them, each signed and sent.
+ * @returns its transactions, and what failed
+ */
 export async function buyerOf(
   api: string,
   localAddress: string,

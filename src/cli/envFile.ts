@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** The local world's commands, which a deployment's file would lead to its database, and the one that writes the file. */
+/** The local world’s commands, which a deployment’s file would lead to its database, and the one that writes it. */
 const WITHOUT_FILE = ['dev', 'demo', 'init']
 
 /** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */

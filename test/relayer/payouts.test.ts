@@ -10,7 +10,7 @@ import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { countOutcome, showOutbox } from '../../src/relayer/metrics.js'
+import { countOutcome, showOutbox } from '../../src/relayer/report/metrics.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { outboxProblems } from '../../src/relayer/problems.js'
+import { outboxProblems } from '../../src/relayer/report/problems.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
@@ -11,7 +11,7 @@ import { insertPayment } from '../support/payments.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
 import { deliveriesOf } from './deliveries.js'
 
-/** What gets stuck in operation: each shows as its alarm, and is delivered or parked after what the alarm says to do. */
+/** What gets stuck in operation: each shows as its alarm, and ends delivered or parked after what that says to do. */
 
 const GWEI = 10n ** 9n
 const HOUR_MS = 3_600_000

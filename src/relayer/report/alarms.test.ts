@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields } from '../ops/alarms.js'
-import type { JobKind } from '../registry/outbox.js'
-import type { StoredPayment } from '../registry/payment/payment.js'
+import type { JobRow } from '../../db/outbox/rows.js'
+import { alarmFields } from '../../ops/alarms.js'
+import type { JobKind } from '../../registry/outbox.js'
+import type { StoredPayment } from '../../registry/payment/payment.js'
+import { newJob } from '../machine/job.js'
+import type { PayerState } from '../payer.js'
+import type { RelayerState } from '../relayer.js'
+import type { Outcome } from '../step.js'
 import { Alarms } from './alarms.js'
-import { newJob } from './machine/job.js'
-import type { PayerState } from './payer.js'
-import type { RelayerState } from './relayer.js'
-import type { Outcome } from './step.js'
 
 const SUBJECT = Buffer.alloc(32, 1)
 const row: JobRow = {

@@ -1,11 +1,11 @@
-import type { JobRow } from '../db/outbox/rows.js'
-import type { OpenJobs } from '../db/outbox/stats.js'
-import type { OutboxMetrics } from '../ops/outboxMetrics.js'
-import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
-import type { Network } from '../registry/primitives/network.js'
-import type { PayerState } from './payer.js'
-import type { RelayerState } from './relayer.js'
-import type { Outcome } from './step.js'
+import type { JobRow } from '../../db/outbox/rows.js'
+import type { OpenJobs } from '../../db/outbox/stats.js'
+import type { OutboxMetrics } from '../../ops/outboxMetrics.js'
+import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { PayerState } from '../payer.js'
+import type { RelayerState } from '../relayer.js'
+import type { Outcome } from '../step.js'
 
 /** Outcomes of looks that changed nothing. */
 const UNCOUNTED = new Set<Outcome['outcome']>(['waiting', 'ended'])

@@ -1,13 +1,13 @@
-import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields } from '../ops/alarms.js'
-import type { Logger } from '../ops/log/log.js'
-import { DAILY_CAP, INSUFFICIENT_FUNDS, type JobKind } from '../registry/outbox.js'
-import { toHex } from '../registry/primitives/bytes.js'
-import type { Network } from '../registry/primitives/network.js'
-import type { PayerState } from './payer.js'
+import type { JobRow } from '../../db/outbox/rows.js'
+import { alarmFields } from '../../ops/alarms.js'
+import type { Logger } from '../../ops/log/log.js'
+import { DAILY_CAP, INSUFFICIENT_FUNDS, type JobKind } from '../../registry/outbox.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { PayerState } from '../payer.js'
+import type { RelayerState, StuckMessage } from '../relayer.js'
+import type { Outcome } from '../step.js'
 import { LOW_BALANCE_LAMPORTS } from './problems.js'
-import type { RelayerState, StuckMessage } from './relayer.js'
-import type { Outcome } from './step.js'
 
 const DONE: Record<JobKind, string> = {
   verify: 'verified',

@@ -1,5 +1,5 @@
-import type { OpenJobs } from '../db/outbox/stats.js'
-import type { Problem } from '../ops/alarms.js'
+import type { OpenJobs } from '../../db/outbox/stats.js'
+import type { Problem } from '../../ops/alarms.js'
 import type { OutboxState } from './metrics.js'
 
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
-import type { JobRow } from '../db/outbox/rows.js'
-import type { OpenJobs } from '../db/outbox/stats.js'
-import { createOutboxMetrics } from '../ops/outboxMetrics.js'
-import { newJob } from './machine/job.js'
+import type { JobRow } from '../../db/outbox/rows.js'
+import type { OpenJobs } from '../../db/outbox/stats.js'
+import { createOutboxMetrics } from '../../ops/outboxMetrics.js'
+import { newJob } from '../machine/job.js'
+import type { RelayerState } from '../relayer.js'
+import type { Outcome } from '../step.js'
 import { countOutcome, type OutboxState, showOutbox } from './metrics.js'
-import type { RelayerState } from './relayer.js'
-import type { Outcome } from './step.js'
 
 const network = 'mainnet'
 const NOW = 100_000
