@@ -46,7 +46,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a hub of the default policy confirms the newest block instead of the finalized one',
     invariant: 1,
     file: 'src/chains/evm/chain.ts',
-    find: '(finalized?.number ?? -1)',
+    find: '(tagged?.number ?? -1)',
     replace: 'latest.number',
     tests: { files: ['test/world/finalized.test.ts'] },
   },
