@@ -13,7 +13,7 @@ import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { ORDERS, type Order, orderJob } from './relayer/orders.js'
-import { LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report/problems.js'
+import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report/problems.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */
@@ -92,7 +92,6 @@ export const alarmsPage: OpsPage = {
 }
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const runwayText = (ms: number | null): string => {
   if (ms === null) return 'nothing spent in a day'
   const days = Math.floor(ms / DAY_MS)

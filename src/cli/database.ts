@@ -34,12 +34,18 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
 export const withPool = <T>(
   { command, max = 2 }: { command: string; max?: number },
   work: (pool: pg.Pool) => Promise<T>,
-): Promise<T> =>
-  withDatabase(async (url) => {
-    const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
-    try {
-      return await work(pool)
-    } finally {
-      await pool.end()
-    }
-  })
+): Promise<T> => withDatabase((url) => withPoolAt(url, { command, max }, work))
+
+/** Runs `work` with a pool of connections to a database, closed afterwards. */
+export async function withPoolAt<T>(
+  url: string,
+  { command, max = 2 }: { command: string; max?: number },
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> {
+  const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+  }
+}

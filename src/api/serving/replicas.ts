@@ -72,7 +72,7 @@ export class Replicas {
       }
       return known
     })
-    if (replicas.length === 0) return
+    if (this.isEmpty) return
     this.#follow(primary, (state) => {
       this.#primaryAtMs = performance.now()
       this.#staleness.note(state.lsn, this.#primaryAtMs)
@@ -81,9 +81,14 @@ export class Replicas {
       this.#follow(known.pool, (state) => Object.assign(known, { state, atMs: performance.now() }))
   }
 
+  /** Whether there is none, so that look-ups need not ask for one. */
+  get isEmpty(): boolean {
+    return this.#replicas.length === 0
+  }
+
   /** Where the primary is: what a caller who has changed something is to see again; null without replicas. */
   async position(network: Network): Promise<JournalPosition | null> {
-    return this.#replicas.length === 0 ? null : (await readServerState(this.#primary)).positions[network]
+    return this.isEmpty ? null : (await readServerState(this.#primary)).positions[network]
   }
 
   /**

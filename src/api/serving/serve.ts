@@ -126,7 +126,8 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
     })
     return withStaleness(answer, at)
   }
-  const far = route.fromReplica && session === null ? await nearest(req, context, replicas) : null
+  const mayBeFar = route.fromReplica && session === null && !replicas.isEmpty
+  const far = mayBeFar ? await nearest(req, context, replicas) : null
   const answer = await (far
     ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
         // a standby cancels reads that are in the way of its replay, and may lack what a page token begins with

@@ -5,9 +5,10 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { createPool } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { readSpending } from '../funds/spending.js'
+import { DAY_MS, LOW_RUNWAY_MS } from '../../relayer/report/problems.js'
+import { withPoolAt } from '../database.js'
+import { NO_SPENDING, readSpending } from '../funds/spending.js'
 import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 /** Parts of LayerZero's OApp and endpoint. */
@@ -17,8 +18,6 @@ const ROLES = parseAbi(['function relayer() view returns (address)'])
 const OLD_HEAD_MS = 5 * 60_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
-/** A balance that lasts for less is low. */
-const LOW_DAYS = 3
 
 /** Checks of every EVM chain: each RPC URL by itself, contracts, connections of the bridge, and the relayer's money. */
 export async function chainFindings(config: Config): Promise<Finding[]> {
@@ -30,19 +29,11 @@ export async function chainFindings(config: Config): Promise<Finding[]> {
 type Spent = Readonly<Record<Network, ReadonlyMap<string, bigint>>>
 
 /** What the relayer spent in a day, by network and label; nothing where the database does not tell. */
-async function spentLastDay({ databaseDirectUrl: url }: Config): Promise<Spent> {
-  const pool = createPool({ url, max: 1, applicationName: 'clusterd doctor' })
-  const of = (network: Network) =>
-    readSpending(pool, network).then(
-      ({ spentLastDayWei }) => spentLastDayWei,
-      () => new Map<string, bigint>(),
-    )
-  try {
+const spentLastDay = ({ databaseDirectUrl }: Config): Promise<Spent> =>
+  withPoolAt(databaseDirectUrl, { command: 'doctor', max: 1 }, async (pool) => {
+    const of = async (network: Network) => (await readSpending(pool, network).catch(() => NO_SPENDING)).spentLastDayWei
     return { mainnet: await of('mainnet'), testnet: await of('testnet') }
-  } finally {
-    await pool.end()
-  }
-}
+  })
 
 async function findingsOf(chain: ChainConfig, config: Config, spent: Spent): Promise<Finding[]> {
   const about = `chain ${chain.label}`
@@ -139,6 +130,6 @@ const balanceFinding = (about: string, { rpc, chain, address, spentWei }: Balanc
     const days = spentWei === 0n ? null : Number(wei) / Number(spentWei)
     const lasts = days === null ? '' : `, lasts ${days > 365 ? 'over a year' : `${Math.floor(days)} days`}`
     const found = `${address} has ${formatEther(wei)} ${chain.gasToken.symbol}${lasts}`
-    const isLow = wei < LOW_BALANCE_WEI || (days !== null && days < LOW_DAYS)
+    const isLow = wei < LOW_BALANCE_WEI || (days !== null && days * DAY_MS < LOW_RUNWAY_MS)
     return isLow && !chain.local ? warn(found, `Send it ${chain.gasToken.symbol}: it pays for deliveries.`) : ok(found)
   })

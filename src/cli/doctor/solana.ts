@@ -4,10 +4,9 @@ import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { Config, SolanaConfig } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { LOW_BALANCE_LAMPORTS } from '../../relayer/report/problems.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
-/** Fees of 2,000 transactions. */
-const LOW_BALANCE_LAMPORTS = 10_000_000n
 const SOL = 1e9
 
 /** Checks of every Solana cluster: each URL, the program, and the relay authority. */

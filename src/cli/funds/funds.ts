@@ -3,10 +3,10 @@ import { createChainRpc } from '../../chains/evm/chain.js'
 import { hubAbi } from '../../chains/evm/contracts/index.js'
 import { readFunds } from '../../chains/evm/funds.js'
 import { type ChainConfig, ConfigError, type DraftChain, readDraft, readEnvironment } from '../../config/index.js'
-import { createPool } from '../../db/pg/pool.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { withPoolAt } from '../database.js'
 import { printJson } from '../output.js'
 import { carryOut } from '../signing/carryOut.js'
 import type { SigningOptions } from '../signing/options.js'
@@ -57,15 +57,12 @@ const plain = (value: unknown): unknown =>
 async function spendingOf(network: Network): Promise<KnownSpending> {
   const { databaseDirectUrl: url } = readEnvironment()
   if (!url) return NO_SPENDING
-  const pool = createPool({ url, max: 1, applicationName: 'clusterd funds' })
-  try {
-    return await readSpending(pool, network)
-  } catch (error) {
-    console.error(`The database does not answer, so nothing is known of spending: ${sentenceOf(error)}.`)
-    return NO_SPENDING
-  } finally {
-    await pool.end()
-  }
+  return withPoolAt(url, { command: 'funds', max: 1 }, (pool) => readSpending(pool, network)).catch(
+    (error: unknown) => {
+      console.error(`The database does not answer, so nothing is known of spending: ${sentenceOf(error)}.`)
+      return NO_SPENDING
+    },
+  )
 }
 
 async function fundsOf(chain: ChainConfig, { tokens, spentLastDayWei }: KnownSpending): Promise<ShownChain> {

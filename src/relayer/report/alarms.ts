@@ -7,7 +7,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { PayerState } from '../payer.js'
 import type { RelayerState, StuckMessage } from '../relayer.js'
 import type { Outcome } from '../step.js'
-import { LOW_BALANCE_LAMPORTS } from './problems.js'
+import { DAY_MS, LOW_BALANCE_LAMPORTS } from './problems.js'
 
 const DONE: Record<JobKind, string> = {
   verify: 'verified',
@@ -19,8 +19,6 @@ const DONE: Record<JobKind, string> = {
   refund: 'refunded on Solana',
   release: 'released a payment for a community name',
 }
-
-const DAY_MS = 86_400_000
 
 /** Logs what an operator has to know of a network's jobs, each thing once. */
 export class Alarms {

@@ -4,8 +4,9 @@ import type { OutboxState } from './metrics.js'
 
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
+export const DAY_MS = 86_400_000
 /** A balance that lasts for less is low. */
-export const LOW_RUNWAY_MS = 3 * 86_400_000
+export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** Age from which a job that waits is an alarm. */
 const OLD_JOB_MS = 3_600_000
 
