@@ -134,17 +134,20 @@ async function build<N extends Network>(
   if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
   removeWorld(sandbox.home) // left by a killed run; written anew once this one is ready
 
+  // before anything starts: a port that is taken is said at once
+  const [port, opsPort, daemonPort] = await allSettledOrThrow([
+    claimPort(sandbox, 'PORT', options.port),
+    claimPort(sandbox, 'OPS_PORT', options.opsPort),
+    options.testWallet ? claimPort(sandbox, 'PORT', undefined) : Promise.resolve(null),
+  ])
   const { blockMs = DEFAULT_BLOCK_MS } = options
   const networks = definitions.filter(({ role }) => role === 'hub').length
-  const [database, chains, solana, port, opsPort, daemonPort] = await allSettledOrThrow([
+  const [database, chains, solana] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs, options.attach),
     (options.solana ?? options.chains === undefined)
       ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
-    claimPort(sandbox, 'PORT', options.port),
-    claimPort(sandbox, 'OPS_PORT', options.opsPort),
-    options.testWallet ? claimPort(sandbox, 'PORT', undefined) : Promise.resolve(null),
   ])
   describeChains(sandbox, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }

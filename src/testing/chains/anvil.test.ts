@@ -51,6 +51,16 @@ afterEach(async () => {
 afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 
 describe('startAnvil', () => {
+  it('mines what its pool has put aside, once somebody waits for it', async () => {
+    const { reader, wallet, test } = clientsOf(await start({ blockTimeS: 0.1 }))
+    const send = (nonce: number) => wallet.sendTransaction({ to: account.address, value: 1n, gas: 21_000n, nonce })
+    // the state of a transaction whose predecessor was mined between its check and its filing
+    const hashes = [await send(1), await send(2)]
+    await test.setNonce({ address: account.address, nonce: 1 })
+    const receipts = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
+    expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
+  })
+
   it('gives parallel callers chains of their own, funded, and leaves no process', async () => {
     const chains = await Promise.all([start(), start({ accounts: 2 }), start({ blockTimeS: 0.2, slotsInAnEpoch: 1 })])
     expect(new Set(chains.map((anvil) => anvil.port)).size).toBe(3)

@@ -1,8 +1,11 @@
 import { type Hex, type PublicClient, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
 import { sleep } from '../processes/processes.js'
+import { requeue } from './requeue.js'
 
 const DEADLINE_MS = 60_000
 const POLL_MS = 10
+/** Many blocks of a local chain: who waits longer waits for what the pool has put aside. */
+const REQUEUE_MS = 3_000
 
 /**
  * Polls for a transaction's receipt. viem's own wait asks once per new block: where a node announces a block before it
@@ -10,15 +13,20 @@ const POLL_MS = 10
  * @throws TransactionReceiptNotFoundError after a minute
  */
 export async function receiptOf(
-  client: Pick<PublicClient, 'getTransactionReceipt'>,
+  client: Pick<PublicClient, 'getTransactionReceipt' | 'request'>,
   hash: Hex,
 ): Promise<TransactionReceipt> {
   const end = performance.now() + DEADLINE_MS
+  let requeueAt = performance.now() + REQUEUE_MS
   for (;;) {
     try {
       return await client.getTransactionReceipt({ hash })
     } catch (error) {
       if (!(error instanceof TransactionReceiptNotFoundError) || performance.now() > end) throw error
+    }
+    if (performance.now() > requeueAt) {
+      await requeue(client, hash)
+      requeueAt += REQUEUE_MS
     }
     await sleep(POLL_MS)
   }
