@@ -91,13 +91,16 @@ function communityAccounts(world: SolanaWorld): PublicKey[] {
   ]
 }
 
-/** Everything that an instruction could change. */
+/** Everything that an instruction could change; data as text, since `expect` goes through bytes one by one. */
 function snapshot(world: SolanaWorld): unknown {
   const { registrar, keys, programData, accountOf } = world
   const { paymentAt } = callsOf(world)
   const payments = [paymentAt('a'), paymentAt('new'), paymentAt('bob', keys.bob)]
   const own = [registrar.state, registrar.treasury, programData]
-  return [...Object.values(keys), ...own, ...payments, ...communityAccounts(world)].map(accountOf)
+  return [...Object.values(keys), ...own, ...payments, ...communityAccounts(world)].map((address) => {
+    const account = accountOf(address)
+    return account && { ...account, data: account.data.toString('hex') }
+  })
 }
 
 /**
