@@ -85,9 +85,11 @@ function databaseUrl(url: string, name: string): string {
 
 /** Creates database `name` on the server of `url` unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
+  // a copy of files in place of their way through the log: a quarter of the time where nothing has to reach the disk
+  const how = prepared ? ' STRATEGY file_copy' : ''
   await runOn(url, async (client) => {
     try {
-      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
+      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
       const code = (error as pg.DatabaseError).code
       if (code !== '42P04' && code !== '23505') throw error // duplicate_database, or a concurrent creation
