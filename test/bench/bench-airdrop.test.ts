@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { testProgram } from '../setup/built.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SMALL = ['--leaves', '300', '--wallets', '4', '--bundles', '2', '--rounds', '20']
 
 test('bench:airdrop loads a file, looks claims up and prints the ratio', async () => {
-  // the bench runs from the sources, without a build, and fails where a claim has no transaction
-  const args = ['--import', 'tsx', 'scripts/bench-airdrop.ts', ...SMALL, '--cli', 'src/cli.ts']
+  // over this run's build; the bench fails where a claim has no transaction
+  const args = ['--import', 'tsx', 'scripts/bench-airdrop.ts', ...SMALL, '--cli', await testProgram('cli')]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
   expect(stdout).toMatch(/loaded 300 accounts in [\d.]+ s: [\d,]+ per second, peak \d+ MiB/)
   expect(stdout).toContain('bundles of 4 wallets among 300 leaves, 20 rounds')

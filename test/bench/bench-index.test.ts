@@ -3,18 +3,24 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Figure, FIGURES_FILE } from '../../scripts/bench/figure.js'
+import { testProgram } from '../setup/built.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const REGISTRATIONS = 2_000
 
-/** Runs the benchmark from the sources, so that nothing has to be built. */
+let program: string
+beforeAll(async () => {
+  program = await testProgram('cli')
+})
+
+/** Runs the benchmark over this run's build. */
 function bench(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): { pid: number; output: () => string; exited: Promise<number | null> } {
-  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', 'src/cli.ts', '--payments', '100']
+  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', program, '--payments', '100']
   const child = spawn(process.execPath, all, { cwd: ROOT, env: { ...process.env, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))

@@ -24,7 +24,7 @@ import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 /** Calls to make in a long run (`FUZZ_CALLS=100000`); without it as many as fit in the time. */
 const CALLS = process.env.FUZZ_CALLS === undefined ? null : Number(process.env.FUZZ_CALLS)
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
-const TIME_MS = 10_000
+const TIME_MS = 5_000
 const MAX_STEPS = 48
 const MOST_RUNS = 1_000
 const DAY_S = 86_400n

@@ -11,7 +11,7 @@ import { checkedCopyOf, restoreState } from './anvilState.js'
 import { receiptOf } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
-const KILLS = 6
+const KILLS = 4
 /** Init code of a contract that emits one empty log per call: `PUSH1 0 PUSH1 0 LOG0 STOP`. */
 const EMITTER: Hex = '0x6560006000a0006000526006601af3'
 const account = mnemonicToAccount(TEST_MNEMONIC)
