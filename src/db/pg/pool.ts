@@ -168,7 +168,7 @@ export async function inShortTransaction<First, Result>(
   }
 }
 
-/** @throws NotReplicatedError where somebody has ended the wait for a synchronous standby: the server calls that success */
+/** @throws NotReplicatedError where somebody ended the wait for a synchronous standby: the server calls that success */
 async function committed<Result>(client: pg.PoolClient, last: (db: Queryable) => Promise<Result>): Promise<Result> {
   let isReplicated = true
   const notice = ({ routine }: { routine?: string | undefined }) => {
