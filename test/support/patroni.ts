@@ -60,7 +60,7 @@ interface Member {
 }
 
 export interface PatroniCluster {
-  /** The database `clusterd` through HAProxy, of a role of its own: the primary, and each node while it is a standby. */
+  /** The database `clusterd` through HAProxy, of a role of its own: the primary, and each node as a standby. */
   readonly primaryUrl: string
   readonly replicaUrls: readonly string[]
   readonly nodes: readonly Node[]
@@ -143,7 +143,7 @@ async function startEtcd(home: string, ended: (() => Promise<unknown>)[]): Promi
   return port
 }
 
-/** Puts the ports of this machine in the place of the example's hosts. @returns the primary's, and each node's as a standby */
+/** Puts ports of this machine in the place of the hosts. @returns that of the primary, and of each node as a standby */
 async function startHaproxy(
   home: string,
   nodes: readonly LocalNode[],
