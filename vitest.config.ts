@@ -39,9 +39,7 @@ const retry = Number(process.env.TEST_RETRIES ?? 0)
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
 
 /** Files that start worlds of their own, and kill, reorg and stop them: last, two files at a time. */
-const WORLDS = ['test/world', 'test/recovery', 'test/faults', 'test/chaos', 'test/bench'].map(
-  (dir) => `${dir}/**/*.test.ts`,
-)
+const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map((dir) => `test/${dir}/**/*.test.ts`)
 
 /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
 const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)

@@ -1,5 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Client, type EventsOptions } from './index.js'
@@ -96,6 +99,20 @@ async function feedOf(count: number, hasStream: boolean) {
   return { client, resumes }
 }
 
+/** A service without events, whose stream beats for ever. */
+async function silentFeed(): Promise<Client> {
+  const server = createServer((req, res) => {
+    if (!req.url!.startsWith('/v1/events/stream'))
+      return void res.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"resume":"0"}')
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    const beat = setInterval(() => res.write(': beat\n\n'), 20)
+    res.on('close', () => clearInterval(beat))
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
 async function first(count: number, client: Client, options: EventsOptions = {}) {
   const events = []
   for await (const event of client.events(options)) {
@@ -136,6 +153,20 @@ describe('events', () => {
     expect(resumes).toEqual([])
     const nobody = new Client({ url: 'http://127.0.0.1:1', retries: 0 })
     await expect(taken(nobody.events({ follow: false }))).rejects.toMatchObject({ code: 'network' })
+  })
+
+  it('end by a signal in a long stream too, whose request is garbage by then', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const client = await silentFeed()
+    const stop = new AbortController()
+    const done = taken(client.events({ signal: stop.signal }))
+    for (let i = 0; i < 20; i++) {
+      await sleep(20)
+      collect()
+    }
+    stop.abort()
+    await expect(Promise.race([done, sleep(5_000, 'it goes on')])).resolves.toEqual([])
   })
 
   it('end by a signal, and with the generation', async () => {

@@ -86,19 +86,22 @@ async function* streamed(
   { token, from }: { token: string; from: string | undefined },
   outer: AbortSignal | undefined,
 ): AsyncGenerator<ResumableEvent, void, undefined> {
-  const silence = new AbortController()
+  // no AbortSignal.any: what nobody else holds may be collected before it fires
+  const stop = new AbortController()
+  const end = () => stop.abort(outer?.reason)
+  outer?.addEventListener('abort', end)
   let timer = setTimeout(() => {}, 0)
   const heard = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => silence.abort(new ClusterdError('network', 'The stream fell silent.')), SILENCE_MS)
+    timer = setTimeout(() => stop.abort(new ClusterdError('network', 'The stream fell silent.')), SILENCE_MS)
   }
   heard()
-  const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
+  const { signal } = stop
   try {
     const response = await transport.open('GET', '/v1/events/stream', { query: { resume: token, from }, signal })
     if (response.status === STATUS_NOT_FOUND) throw NO_STREAM
     if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
-    for await (const { id, event, data } of readEvents(response.body, heard)) {
+    for await (const { id, event, data } of readEvents(response.body, heard, signal)) {
       // the end of a generation: the next page says so
       if (event !== 'message') return
       if (id === '') throw new ClusterdError('unexpected', 'An event of the stream has no place.')
@@ -109,5 +112,6 @@ async function* streamed(
     throw new ClusterdError('network', 'The stream broke off.', { status: 0, cause: error })
   } finally {
     clearTimeout(timer)
+    outer?.removeEventListener('abort', end)
   }
 }

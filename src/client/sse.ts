@@ -6,16 +6,20 @@ const MAX_EVENT_CHARS = 1_000_000
 /**
  * Events of a stream with their names and the last id that came (WHATWG HTML, 9.2); comments are left out.
  * @param onChunk called with each piece that arrives, comments too
+ * @param signal ends the stream, also where that of its request reaches nobody: Node forgets it once the head is there
  * @throws ClusterdError unexpected for an event without end
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onChunk: () => void = () => {},
+  signal?: AbortSignal,
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let [rest, id, event] = ['', '', '']
   let data: string[] = []
+  const end = () => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', end)
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -38,6 +42,7 @@ export async function* readEvents(
         throw new ClusterdError('unexpected', 'The stream holds no events.')
     }
   } finally {
+    signal?.removeEventListener('abort', end)
     await reader.cancel().catch(() => {})
   }
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
@@ -19,9 +21,9 @@ afterAll(async () => {
 })
 
 /** Another process of the installation, without keys. */
-async function another(env: Record<string, string>): Promise<TestDaemon> {
+async function another(env: Record<string, string>, databaseUrl = stack.databaseUrl): Promise<TestDaemon> {
   const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
-  const daemon = await startTestDaemon(stack.databaseUrl, chains, env)
+  const daemon = await startTestDaemon(databaseUrl, chains, env)
   daemons.push(daemon)
   return daemon
 }
@@ -50,6 +52,28 @@ describe('processes beside the leader', () => {
     expect(standby.warnings().join()).toContain('without these keys this process never relays')
     expect(await reader.metric('clusterd_leader')).toEqual([])
     expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
+  })
+
+  it('hold one connection for each lead that they wait for, and one for notifications', async () => {
+    const client = new pg.Client({ connectionString: stack.databaseUrl })
+    await client.connect()
+    const url = new URL(stack.databaseUrl)
+    const proxy = await startTcpProxy({ port: Number(url.port) })
+    url.port = String(proxy.port)
+    const names = async () => {
+      const text = 'SELECT application_name AS name FROM pg_stat_activity WHERE client_port = ANY ($1) ORDER BY 1'
+      const { rows } = await client.query<{ name: string }>(text, [[...proxy.upstreamPorts()]])
+      return rows.map(({ name }) => name)
+    }
+    const isOfPool = (name: string) => /^clusterd (read|write) /.test(name)
+    const daemon = await another({ ROLES: 'index,relay', RELAY_WATCH: 'true' }, url.href)
+    const kept = ['clusterd index leader mainnet', 'clusterd listener', 'clusterd relay leader mainnet']
+    await expect.poll(async () => (await names()).filter((name) => !isOfPool(name)), DEADLINE).toEqual(kept)
+    // what it looks at now and then; it goes after 30 s
+    expect((await names()).filter(isOfPool).length).toBeLessThanOrEqual(4)
+    await daemon.stop()
+    await proxy.stop()
+    await client.end()
   })
 
   it('are ready while a spoke is away, which the status names', async () => {

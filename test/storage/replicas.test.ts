@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, secondApi, startApi } from '../api/support.js'
 import { restartReplica, startReplica } from '../support/replica.js'
@@ -107,6 +107,31 @@ it('nobody notices a replica that is gone, and it is taken up again', async () =
   for (let i = 0; i < 20; i++) expect((await call(`/v1/clusters/address/${member.address}`)).status).toBe(200)
   await expect.poll(isUsed, DEADLINE).toBe(false)
   standby = await restartReplica(world.postgres, join(home, 'pg'), standby.port)
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+})
+
+it('one that follows nobody is passed over: it may have what its primary has lost', async () => {
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  const cutOff = async () => {
+    await world.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_replication')
+    return isUsed()
+  }
+  await expect.poll(cutOff, DEADLINE).toBe(false)
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+})
+
+it('while the primary is away look-ups go on, of names that nobody has too, and the feed waits', async () => {
+  const { rows } = await world.pool.query<{ dataDir: string }>(`SELECT current_setting('data_directory') AS "dataDir"`)
+  await world.postgres.stop()
+  const unknown = async () => (await call('/v1/clusters/name/nobody-has-this')).status
+  const feed = async () => (await call('/v1/events?orderBy=oldest')).status
+  await expect.poll(async () => [await unknown(), await feed()], DEADLINE).toEqual([404, 503])
+  for (let i = 0; i < 10; i++) {
+    expect((await call(`/v1/clusters/address/${member.address}`)).status).toBe(200)
+    expect([await unknown(), await feed()]).toEqual([404, 503])
+  }
+  world.postgres = await startPostgres({ ...rows[0]!, port: world.postgres.port })
+  await expect.poll(feed, DEADLINE).toBe(200)
   await expect.poll(isUsed, DEADLINE).toBe(true)
 })
 

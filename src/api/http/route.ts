@@ -75,8 +75,11 @@ export interface Route {
   cost?: number | ((query: Query, body: unknown) => number)
   /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
   staysBy?: string
-  /** Reads the journal's tables alone, so that without an authentication key a replica may answer. */
-  fromReplica?: true
+  /**
+   * Reads the journal's tables alone, so that without an authentication key a replica may answer; `feed` only beside a
+   * primary that answers, since what a standby alone has may be gone after a fail-over.
+   */
+  fromReplica?: true | 'feed'
   /** Its answers are streams, which stay until one side ends them. */
   isStream?: true
   /** Limit that is counted in the database too, for all processes. */

@@ -48,9 +48,9 @@ export interface ReplicaState {
 
 /**
  * The read replicas of the API's database. Each is asked five times a second how far it has replayed; one that lacks a
- * commit older than two seconds, does not answer, or has been promoted gets no reads. While the primary itself is away,
- * what the replicas have is all there is: they go on, and the age of the chains' heads says how old that is
- * (`x-clusterd-stale`).
+ * commit older than two seconds, follows nobody, does not answer, or has been promoted gets no reads. While the primary
+ * itself is away, what the replicas have is all there is: look-ups go on, and the age of the chains' heads says how old
+ * that is (`x-clusterd-stale`); the feed waits.
  */
 export class Replicas {
   readonly #primary: pg.Pool
@@ -86,6 +86,11 @@ export class Replicas {
     return this.#replicas.length === 0
   }
 
+  /** Whether the primary does not answer. */
+  get isPrimaryAway(): boolean {
+    return isAway(this.#primaryAtMs)
+  }
+
   /** Where the primary is: what a caller who has changed something is to see again; null without replicas. */
   async position(network: Network): Promise<JournalPosition | null> {
     return this.isEmpty ? null : (await readServerState(this.#primary)).positions[network]
@@ -94,8 +99,10 @@ export class Replicas {
   /**
    * A replica for a read, each in turn; null where the primary has to answer.
    * @param wanted what the caller has changed before; it is waited for, for a moment
+   * @param isFeed whether what a fail-over may lose must not be read
    */
-  async pick(network: Network, wanted: JournalPosition | null): Promise<Replica | null> {
+  async pick(network: Network, wanted: JournalPosition | null, isFeed = false): Promise<Replica | null> {
+    if (isFeed && this.isPrimaryAway) return null
     const fit = this.#replicas.filter((known) => this.#isFit(known))
     const chosen = fit[this.#turn++ % fit.length]
     if (!chosen || !wanted) return chosen ?? null
@@ -123,7 +130,7 @@ export class Replicas {
 
   #isFit({ state, atMs, restsUntilMs }: Known): boolean {
     if (!state?.isStandby || isAway(atMs) || performance.now() < restsUntilMs) return false
-    return isAway(this.#primaryAtMs) || this.#staleness.of(state.lsn, performance.now()) <= MAX_STALE_MS
+    return this.isPrimaryAway || (state.isStreaming && this.#staleness.of(state.lsn, performance.now()) <= MAX_STALE_MS)
   }
 
   /** Asks a server again and again, each time after its last answer, until the stop. */

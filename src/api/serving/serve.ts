@@ -127,13 +127,17 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
     return withStaleness(answer, at)
   }
   const mayBeFar = route.fromReplica && session === null && !replicas.isEmpty
-  const far = mayBeFar ? await nearest(req, context, replicas) : null
+  const far = mayBeFar ? await nearest(req, context, replicas, route.fromReplica === 'feed') : null
   const answer = await (far
     ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
         // a standby cancels reads that are in the way of its replay, and may lack what a page token begins with
+        const status = errorAnswer(toApiError(error)).status
         if (isDatabaseUnavailable(error)) far.rest()
-        else if (errorAnswer(toApiError(error)).status === 400) throw error
-        return answerIn(context, memory)
+        else if (status === 400 || (status === 404 && replicas.isPrimaryAway)) throw error
+        return answerIn(context, memory).catch((again: unknown) => {
+          // a primary that is away makes nothing of what a replica has not found
+          throw status === 404 && isDatabaseUnavailable(again) ? error : again
+        })
       })
     : answerIn(context, memory))
   if (answer.unspent) meter.giveBack(answer.unspent)
@@ -143,10 +147,15 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
 }
 
 /** A replica for a read, which has what the caller says to have changed. */
-async function nearest({ headers }: IncomingMessage, context: Context, replicas: Replicas): Promise<Replica | null> {
+async function nearest(
+  { headers }: IncomingMessage,
+  context: Context,
+  replicas: Replicas,
+  isFeed: boolean,
+): Promise<Replica | null> {
   const token = headers[POSITION_HEADER]
   const wanted = token === undefined ? null : openPosition(await context.pageKey(), context.network, token)
-  return replicas.pick(context.network, wanted)
+  return replicas.pick(context.network, wanted, isFeed)
 }
 
 /** An answer to a change, with the place in the journal that later reads of its caller are to have reached. */

@@ -2,8 +2,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
-import { startPostgres } from '../../testing/processes/postgres.js'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { createPool, inTransaction } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
@@ -42,6 +43,82 @@ it('a database that takes no connections by its own name is an outage', async ()
     expect(isDatabaseUnavailable(error)).toBe(true)
   } finally {
     await Promise.all([pool.end(), admin.end()])
+    await server.stop()
+    fs.rmSync(home, { recursive: true, force: true })
+  }
+})
+
+describe('a commit that waits for a standby', () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-commit-'))
+  const LIMIT_MS = 500
+  let server: Postgres
+  let admin: pg.Pool
+  let pool: pg.Pool
+  beforeAll(async () => {
+    server = await startPostgres({ dataDir: path.join(home, 'pg') })
+    admin = createPool({ url: server.url, max: 2, applicationName: 'test' })
+    await admin.query('CREATE TABLE t (x int)')
+    pool = createPool({ url: server.url, max: 1, applicationName: 'test', statementTimeoutMs: LIMIT_MS })
+    await standby('nobody')
+  })
+  afterAll(async () => {
+    await standby('')
+    await Promise.all([pool.end(), admin.end()])
+    await server.stop()
+    fs.rmSync(home, { recursive: true, force: true })
+  })
+  const standby = async (name: string) => {
+    const client = await admin.connect()
+    await client.query('SET synchronous_commit = local')
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+    await client.query('SELECT pg_reload_conf()')
+    client.release()
+  }
+  const waiting = async () =>
+    (await admin.query(`SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rows.map(({ pid }) => pid)
+  const count = async () => (await admin.query('SELECT count(*)::int AS n FROM t')).rows[0].n
+  const patience = { signal: new AbortController().signal, leftMs: () => LIMIT_MS }
+  const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
+
+  it('is not cut short by a time limit: it would be acknowledged, shown, and lost in a fail-over', async () => {
+    const before = await count()
+    const made = insert()
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
+    await sleep(2 * LIMIT_MS)
+    expect([await waiting(), await count()]).toEqual([[expect.any(Number)], before])
+    await standby('')
+    await made
+    expect(await count()).toBe(before + 1)
+    await standby('nobody')
+  })
+
+  it('is not acknowledged where somebody else cuts it short', async () => {
+    const made = insert().then(
+      () => null,
+      (error: unknown) => error,
+    )
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
+    await admin.query('SELECT pg_cancel_backend($1)', await waiting())
+    const error = await made
+    expect(error).toBeInstanceOf(Error)
+    expect(isDatabaseUnavailable(error)).toBe(true)
+  })
+})
+
+it('a connection on which nothing may be written is dropped: a new one may lead to the primary', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-standby-'))
+  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
+  const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
+  try {
+    await pool.query('CREATE TABLE t (x int)')
+    await pool.query('SET default_transaction_read_only = on')
+    const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'))
+    const error = await insert().catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: '25006' })
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    await insert()
+  } finally {
+    await pool.end()
     await server.stop()
     fs.rmSync(home, { recursive: true, force: true })
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { pipelined, pooled, type Queryable } from './pipeline.js'
 import { SilenceWatch } from './silence.js'
+import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
 /** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(value: string | bigint): number {
@@ -135,7 +136,8 @@ export interface ShortTransaction<First, Result> {
 }
 
 /**
- * Runs a READ COMMITTED transaction and releases its connection, destroyed if it broke.
+ * Runs a READ COMMITTED transaction and releases its connection, destroyed if it broke, or leads to a server that only
+ * reads, as one that was demoted.
  * @param patience nothing is committed after its end, and no statement runs longer
  */
 export async function inShortTransaction<First, Result>(
@@ -154,15 +156,31 @@ export async function inShortTransaction<First, Result>(
     })
     const last = await decide(client, found)
     patience?.signal.throwIfAborted()
-    const [result] = await pipelined(client, (db) => [last(db), db.query('COMMIT')])
-    return result
+    return await committed(client, last)
   } catch (error) {
     await client.query('ROLLBACK').catch((rollback: Error) => {
       broken = rollback
     })
+    if (isReadOnly(error)) broken = error
     throw error
   } finally {
     client.release(broken)
+  }
+}
+
+/** @throws NotReplicatedError where somebody ended the wait for a synchronous standby: the server calls that success */
+async function committed<Result>(client: pg.PoolClient, last: (db: Queryable) => Promise<Result>): Promise<Result> {
+  let isReplicated = true
+  const notice = ({ routine }: { routine?: string | undefined }) => {
+    if (routine === 'SyncRepWaitForLSN') isReplicated = false
+  }
+  client.on('notice', notice)
+  try {
+    const [result] = await pipelined(client, (db) => [last(db), db.query('COMMIT')])
+    if (!isReplicated) throw new NotReplicatedError('committed on this server alone: a fail-over may lose it')
+    return result
+  } finally {
+    client.off('notice', notice)
   }
 }
 

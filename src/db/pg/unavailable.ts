@@ -12,6 +12,11 @@ class ClockError extends Error {
   override name = 'ClockError'
 }
 
+/** Thrown when a transaction may be lost in a fail-over: whether it is made is not known. */
+export class NotReplicatedError extends Error {
+  override name = 'NotReplicatedError'
+}
+
 /** Difference between the clocks of this process and of the database from which nothing is dated by either. */
 export const MAX_SKEW_MS = 5_000
 
@@ -26,6 +31,10 @@ export function assertClock(databaseMs: number): void {
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
+/** Whether a server takes no writes, as a standby. */
+export const isReadOnly = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === '25006'
+
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */
 export async function bestEffort(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {
@@ -36,7 +45,7 @@ export async function bestEffort(write: Promise<void>): Promise<void> {
 /** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
-  if (error instanceof ClockError) return true
+  if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message)) return true
   if (error instanceof AggregateError && error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1)))

@@ -116,7 +116,7 @@ async function runOn(url: string, work: (client: pg.Client) => Promise<void>): P
 }
 
 /** Command prefix and ids of a server binary. */
-interface ServerUser {
+export interface ServerUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }
 }
@@ -125,14 +125,14 @@ interface ServerUser {
  * Chooses a user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
  * chown, and works below a 0700 home; the fallback is `nobody` with a chowned directory.
  */
-function serverUser(): ServerUser {
+export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
   const [command = '', ...args] = UNSHARE
   if (spawnSync(command, [...args, 'true']).status === 0) return { prefix: UNSHARE, ids: {} }
   return { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
-function commandOf(user: ServerUser, binary: string, args: string[]): [command: string, args: string[]] {
+export function commandOf(user: ServerUser, binary: string, args: string[]): [command: string, args: string[]] {
   const [command = '', ...rest] = [...user.prefix, binary, ...args]
   return [command, rest]
 }

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { replay } from '../../src/db/journal/replay.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { ask } from '../../src/testing/signIn.js'
+import { missingForPatroni, type Node, type PatroniCluster, startPatroni } from '../support/patroni.js'
+import { type Load, startLoad, walkFeed } from './load.js'
+
+/** For a machine that other tests share; docs/operations.md has what was measured on a quiet one. */
+const BACK_MS = 30_000
+const DEADLINE = { timeout: 60_000, interval: 200 }
+const SIGNERS = 3
+/** Timings of Patroni other than the example's, as `{"ttl":20}`, and how often each outage is tried. */
+const DCS = JSON.parse(process.env.FAILOVER_DCS ?? '{}') as Record<string, number>
+const TRIES = Number(process.env.FAILOVERS ?? 1)
+
+if (missingForPatroni) console.warn(`fail-over is not tried: there is no ${missingForPatroni}`)
+
+describe.skipIf(missingForPatroni)('a database that Patroni fails over, under load', () => {
+  let cluster: PatroniCluster
+  let stack: Stack<'mainnet'>
+  let load: Load
+
+  beforeAll(async () => {
+    cluster = await startPatroni(DCS)
+    stack = await startStack({
+      ...{ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 250, databaseUrl: cluster.primaryUrl },
+      daemonEnv: { DATABASE_REPLICA_URLS: cluster.replicaUrls.join(',') },
+    })
+    load = await startLoad(stack, SIGNERS)
+  }, 180_000)
+  afterAll(async () => {
+    await load?.end()
+    await stack?.stop()
+    await cluster?.stop()
+  })
+
+  const outages: [string, (primary: Node) => Promise<void> | void, (primary: Node) => Promise<void> | void][] = [
+    ['kill -9 of Patroni and PostgreSQL', (primary) => primary.kill(), (primary) => primary.start()],
+    ['SIGSTOP of Patroni and PostgreSQL', (primary) => primary.freeze(), (primary) => primary.thaw()],
+    ['cut off from etcd and the standbys', (primary) => primary.isolate(), (primary) => primary.heal()],
+  ]
+  const tries = Array.from({ length: TRIES }, () => outages).flat()
+
+  it.each(tries)('serves again after an outage of the primary: %s', async (what, act, mend) => {
+    await cluster.healthy()
+    await expect.poll(() => load.firstChange(), DEADLINE).toBeGreaterThan(0)
+    load.lookupGapMs()
+    const primary = await cluster.leader()
+    await act(primary)
+    const changedMs = await load.firstChange()
+    const gapMs = load.lookupGapMs()
+    await mend(primary)
+    console.log(
+      `${what}: a change is acknowledged after ${Math.round(changedMs)} ms, no look-up for ${Math.round(gapMs)} ms`,
+    )
+    await expect.poll(async () => (await cluster.leader())?.name ?? primary.name, DEADLINE).not.toBe(primary.name)
+    expect(changedMs).toBeLessThan(BACK_MS)
+    expect(gapMs).toBeLessThan(BACK_MS)
+  })
+
+  it('has lost nothing that was acknowledged, and shown nothing else', async () => {
+    await cluster.healthy()
+    await load.quiet()
+    console.log(
+      `${load.acknowledged.length} changes were acknowledged, ${load.registered.length} registrations sent, refused: ${JSON.stringify([...load.refused])}`,
+    )
+    expect(load.unexpected).toEqual([])
+    for (const [signer, token] of load.tokens.entries()) {
+      const headers = { authorization: `Bearer ${token}` }
+      const { address } = stack.accounts.evm[signer]!
+      const { clusterId } = await ask<{ clusterId: string }>(stack.api, `/v1/clusters/address/${address}`, { headers })
+      const { wallets } = await ask<{ wallets: { address: string }[] }>(stack.api, `/v1/clusters/id/${clusterId}`, {
+        headers,
+      })
+      const there = new Set(wallets.map((wallet) => wallet.address.toLowerCase()))
+      const own = load.acknowledged.filter((one) => one.signer === signer)
+      expect(own.length).toBeGreaterThan(0)
+      expect(own.filter((one) => !there.has(one.address.toLowerCase()))).toEqual([])
+    }
+    for (const tx of load.registered) await until.status(stack, tx, 'finalized')
+    const feed = await walkFeed(stack)
+    expect(feed.length).toBeGreaterThanOrEqual(load.registered.length)
+    await expect.poll(() => load.consumed.length, DEADLINE).toBe(feed.length)
+    expect(load.consumed).toEqual(feed)
+  })
+
+  it('has one leader, and the journal gives the same state', async () => {
+    const pool = createPool({ url: cluster.primaryUrl, max: 3, applicationName: 'test' })
+    try {
+      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      expect(rebuilt).toBe(live)
+      expect(entries).toBeGreaterThanOrEqual(load.acknowledged.length)
+      const leaders = `SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND granted AND application_name = 'clusterd index leader mainnet'`
+      expect((await pool.query(leaders)).rowCount).toBe(1)
+    } finally {
+      await pool.end()
+    }
+  })
+})
