@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
+import { freshWallet, registerOn } from '../test/support/world.js'
 import { type Bench, describeMachine, latencyOf, printTable, runBench, thousands } from './bench/bench.js'
 import { buyerOf, lookUps, type Met, memberOf } from './siege/honest.js'
 import { type Installation, install } from './topology/installation.js'
@@ -136,7 +137,9 @@ async function main(bench: Bench): Promise<void> {
   const follower = follow(at.api)
   const before = await transactions(at.replica.url)
   const beginMs = performance.now()
-  const seed = { name: 'siege-0', owner: `0x${'11'.repeat(20)}` }
+  const seed = { name: 'known', owner: `0x${'11'.repeat(20)}` }
+  const buyer = await freshWallet('mainnet', at.stack)
+  await finalized(at.api, await registerOn('1', buyer, [{ name: seed.name }], { ...at.stack, api: at.api }))
   const work = Promise.all([
     lookUps(at.api, '127.0.2.1', seed, end.signal),
     change(end.signal),

@@ -10,6 +10,7 @@ import { startBalancer } from '../support/balancer.js'
 import { runCli } from '../support/cli.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
 import { buildCommit, commitBeforeNewestMigration } from '../support/oldBuild.js'
+import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** From real old code to this one on one database, under load: expand, replace, and back again. */
 
@@ -63,8 +64,14 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     const { api } = balancer
     const { hub } = stack.networks.mainnet
     const [change, buy] = [await memberOf(api, '127.0.0.1'), await buyerOf(api, '127.0.0.1', hub)]
+    const seed = { name: freshName(), owner: `0x${'11'.repeat(20)}` }
+    const at = { ...stack, api }
+    await until.status(
+      at,
+      await registerOn('1', await freshWallet('mainnet', stack), [{ name: seed.name }], at),
+      'finalized',
+    )
     const [load, follower] = [new AbortController(), follow(api)]
-    const seed = { name: 'siege-0', owner: `0x${'11'.repeat(20)}` }
     const work = Promise.all([lookUps(api, '127.0.0.1', seed, load.signal), change(load.signal), buy(load.signal)])
     await sleep(BETWEEN_MS)
 
