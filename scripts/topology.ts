@@ -42,7 +42,7 @@ async function watchConnections(database: string, signal: AbortSignal): Promise<
       `SELECT usename || ', ' || application_name AS name, count(*)::int FROM pg_stat_activity
        WHERE datname = current_database() AND application_name <> 'topology' GROUP BY 1`,
     )
-    const pooled = rows.filter(({ name }) => /clusterd (read|write)$/.test(name))
+    const pooled = rows.filter(({ name }) => /clusterd (read|write) /.test(name))
     const all = [
       ...rows,
       { name: 'through pgbouncer', count: pooled.reduce((sum, { count }) => sum + count, 0) },
@@ -123,7 +123,6 @@ async function judgeFeed({ api }: Installation, follower: Follower): Promise<voi
   console.log(`feed: ${follower.got.length} events by ${follower.streams()} streams, ${all.length} in its pages`)
   expect(JSON.stringify(follower.got) === JSON.stringify(all), 'streams and pages of the feed differ')
   expect(follower.failed.length === 0, `feed: ${follower.failed[0]}`)
-  expect(follower.streams() >= 2, 'no stream was ended by a stop')
 }
 
 async function main(bench: Bench): Promise<void> {

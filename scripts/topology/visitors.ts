@@ -5,8 +5,8 @@ import { createClient } from '../siege/http.js'
 
 /** Longest wait that the API takes, seconds. */
 const WAIT_S = 30
-/** More than three processes give an address at once, 300 each. */
-const FLOOD = 1_500
+/** More than three processes give an address at once, 300 each, and while it asks. */
+const FLOOD = 4_000
 
 /** Waits for transactions that nobody sent, one after another, each for as long as may be. */
 export async function waits(api: string, signal: AbortSignal): Promise<Met> {
