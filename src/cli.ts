@@ -37,6 +37,7 @@ program
   .description('run the daemon on the chains file CLUSTERD_CHAINS and the database DATABASE_URL')
   .option('--roles <roles>', 'what this process may do, joined by commas: api, index, relay (default: all)')
   .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
+  .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
   .action(async (options: StartOptions) => (await import('./cli/start.js')).start(options))
 
 program

@@ -7,7 +7,7 @@ import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { FROZEN_MS } from './db/pg/leader.js'
-import { migrate } from './db/pg/migrate.js'
+import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
 import { listenTo } from './db/pg/notify.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
 import { refusePooler } from './db/pg/session.js'
@@ -53,7 +53,8 @@ const WRITE_CONNECTIONS = 8
 export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
 
 /**
- * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for.
+ * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
+ * and one that lacks migrations which this process is not to apply.
  * @param signal ends the wait
  * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
  */
@@ -63,13 +64,17 @@ export async function startDaemon(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const report = sampled((err) => log.error({ err }, 'the database does not answer: the start waits for it'))
+  const report = sampled((err) => {
+    if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
+    else log.error({ err }, 'the database does not answer: the start waits for it')
+  })
   const endMs = performance.now() + DATABASE_PATIENCE_MS
   for (;;) {
     try {
       return await startOnce(config, log)
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || signal.aborted || performance.now() > endMs) throw error
+      const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
+      if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
       report(error as Error)
       await pause(DATABASE_PAUSE_MS, signal)
     }
@@ -78,6 +83,9 @@ export async function startDaemon(
 
 async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   await refusePooler(config.databaseDirectUrl)
+  const { missing, newer } = await compareSchema(config.databaseDirectUrl)
+  if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
+  if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
   const applied = await migrate(config.databaseDirectUrl)
   if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   const daemon = new RunningDaemon(config, log)

@@ -17,13 +17,19 @@ export interface StartOptions {
   /** Roles, joined by commas. */
   roles?: string
   watch?: boolean
+  /** false: `--no-migrate`. */
+  migrate?: boolean
 }
 
 /** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT or the end of its launcher. */
-export async function start({ roles, watch }: StartOptions = {}): Promise<void> {
+export async function start({ roles, watch, migrate }: StartOptions = {}): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   giveMemoryBack()
-  const config = readConfig(undefined, { ROLES: roles, RELAY_WATCH: watch ? 'true' : undefined })
+  const config = readConfig(undefined, {
+    ROLES: roles,
+    RELAY_WATCH: watch ? 'true' : undefined,
+    MIGRATE: migrate === false ? 'off' : undefined,
+  })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)
   const isAskedToStop = untilAskedToStop(config.parentPid)
@@ -33,8 +39,9 @@ export async function start({ roles, watch }: StartOptions = {}): Promise<void> 
   starting.catch(() => {}) // thrown below, unless a stop was requested
   await Promise.race([starting.then(tellLauncher), isAskedToStop])
   await isAskedToStop
-  const daemon = await starting
-  await daemon.stop()
+  // a start that still waits ends without a daemon
+  const daemon = await starting.catch(() => null)
+  await daemon?.stop()
   process.exit(0)
 }
 

@@ -83,6 +83,8 @@ const variables = z.object({
   DATABASE_DIRECT_URL: postgresUrl.optional(),
   /** Standbys of the same database that the API's reads may go to, joined by commas. */
   DATABASE_REPLICA_URLS: postgresUrls.default([]),
+  /** Whether a start applies missing migrations; else it waits for `clusterd migrate`. */
+  MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -174,6 +176,7 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       databaseReplicaUrls: set.DATABASE_REPLICA_URLS,
+      migrates: set.MIGRATE === 'on',
       /** undefined: not set, the caller picks. */
       port: set.PORT,
       opsPort: set.OPS_PORT,

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Config } from '../../config/index.js'
 import { readServer } from '../../db/deployment/deployment.js'
 import { readServerState } from '../../db/deployment/replication.js'
-import { missingMigrations } from '../../db/pg/migrate.js'
+import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/session.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
@@ -49,10 +49,13 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       return ok('locks and notifications work')
     }),
     await check('migrations', 'Run `clusterd migrate` as the owner of the tables.', async () => {
-      const missing = await missingMigrations(databaseDirectUrl)
-      return missing.length === 0
-        ? ok('all applied')
-        : warn(`${missing.join(', ')} missing`, 'A start applies them; or run `clusterd migrate`.')
+      const { missing, newer } = await compareSchema(databaseDirectUrl)
+      if (missing.length > 0)
+        return warn(
+          `${missing.join(', ')} missing`,
+          config.migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
+        )
+      return ok(newer.length === 0 ? 'all applied' : `the database is newer than this version: ${newer.join(', ')}`)
     }),
     await check(
       'connections',

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { type ChainRow, ChainMismatchError } from '../journal/chains.js'
+import { ChainMismatchError, type ChainRow } from '../journal/chains.js'
 import { codeList } from '../pg/codes.js'
 import { execute, query } from '../pg/rows.js'
 
@@ -22,17 +22,19 @@ export async function keepPaymentsContract(
   { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
   contract: Buffer | null,
 ): Promise<void> {
-  const [row] = await query<{ known: Buffer | null }>(
-    pool,
-    network,
-    'SELECT community_payments AS known FROM chains WHERE network = $1 AND chain = $2',
-    [chain],
-  )
-  const known = row?.known ?? null
-  if (known === contract || (known && contract?.equals(known))) return
+  const read = async (): Promise<Buffer | null> => {
+    const text = 'SELECT community_payments AS known FROM chains WHERE network = $1 AND chain = $2'
+    return (await query<{ known: Buffer | null }>(pool, network, text, [chain]))[0]?.known ?? null
+  }
+  const isKept = (known: Buffer | null) => known === contract || (known !== null && contract?.equals(known) === true)
+  const before = await read()
+  if (isKept(before)) return
   const change = `UPDATE chains SET community_payments = $3 WHERE network = $1 AND chain = $2
     AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN})`
-  if ((await execute(pool, network, change, [chain, contract, known])) === 1) return
+  if ((await execute(pool, network, change, [chain, contract, before])) === 1) return
+  const known = await read()
+  // a process that starts beside this one was first
+  if (isKept(known)) return
   throw new ChainMismatchError(
     `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until \`clusterd outbox list\` shows none there.`,
   )

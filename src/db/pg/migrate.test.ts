@@ -5,7 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Postgres, startPostgres } from '../../testing/processes/postgres.js'
-import { MIGRATIONS_DIR, migrate, missingMigrations } from './migrate.js'
+import { compareSchema, MIGRATIONS_DIR, migrate } from './migrate.js'
 
 let home: string
 let server: Postgres
@@ -59,13 +59,13 @@ describe('migrate', () => {
   })
 
   it('tells what is missing, and changes nothing', async () => {
-    expect(await missingMigrations(url, dir)).toEqual(['0001_one', '0002_two'])
+    expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0001_one', '0002_two'] })
     expect(await query(`select to_regclass('one') as one, to_regclass('migrations') as migrations`)).toEqual([
       { one: null, migrations: null },
     ])
     await migrate(url, dir)
     write('0003_three', 'create table three (n int)')
-    expect(await missingMigrations(url, dir)).toEqual(['0003_three'])
+    expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0003_three'] })
   })
 
   it('applies each once when several start together', async () => {
@@ -84,13 +84,29 @@ describe('migrate', () => {
     expect(await migrate(url, dir)).toEqual(['0001_one', '0002_two', '0003_bad'])
   })
 
-  it('refuses edited and unknown ones, naming them', async () => {
+  it('refuses edited ones, and unknown ones among its own, naming them', async () => {
     await migrate(url, dir)
     write('0002_two', 'create table two (n bigint)')
     await expect(migrate(url, dir)).rejects.toThrow('0002_two was edited after it was applied')
     fs.rmSync(path.join(dir, '0002_two'), { recursive: true })
+    write('0003_three', 'create table three (n int)')
+    for (const work of [migrate, compareSchema])
+      await expect(work(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
+    fs.rmSync(path.join(dir, '0003_three'), { recursive: true })
+    write('0001_other', 'create table other (n int)')
     await expect(migrate(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
-    await expect(missingMigrations(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
+  })
+
+  it('works on what newer versions have added, up to a contract step that removes what this one uses', async () => {
+    write('0003_three', 'create table three (n int)')
+    write('0004_contract_0002', 'drop table one')
+    await migrate(url, dir)
+    const newer = ['0003_three', '0004_contract_0002']
+    for (const name of newer) fs.rmSync(path.join(dir, name), { recursive: true })
+    expect(await compareSchema(url, dir)).toEqual({ missing: [], newer })
+    expect(await migrate(url, dir)).toEqual([])
+    fs.rmSync(path.join(dir, '0002_two'), { recursive: true })
+    await expect(migrate(url, dir)).rejects.toThrow('0004_contract_0002 removed what this version uses')
   })
 
   it('only reads a database that lacks none: on a standby, and by a role that may make nothing', async () => {

@@ -23,6 +23,25 @@ interface Migration {
   checksum: string
 }
 
+/** A contract step ends with the number of the migration from which on versions do without what it removes. */
+const CONTRACT_STEP = /_contract_(\d+)$/
+
+/** Migrations that a database and a version don't share. */
+export interface SchemaDifference {
+  /** Those that the database lacks. */
+  missing: string[]
+  /** Those of a newer version that this one can work with. */
+  newer: string[]
+}
+
+/** The database lacks migrations, which this process is not to apply. */
+export class SchemaBehindError extends Error {
+  override name = 'SchemaBehindError'
+  constructor(missing: readonly string[]) {
+    super(`the database lacks the migrations ${missing.join(', ')}: run \`clusterd migrate\``)
+  }
+}
+
 /** `prisma/migrations` of this package, three levels up from `src/db/pg` and from `dist/db/pg`. */
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
@@ -32,13 +51,12 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate,
  * which checks no checksum and accepts a newer database.
  * @returns names of the migrations applied now, none when the database was up to date
- * @throws Error when an applied migration was edited or is unknown here (a newer version's database), or when SQL
- *   fails;
- *   nothing is applied then
+ * @throws Error when an applied migration was edited, or belongs to a version that this one can't work beside, or when
+ *   SQL fails; nothing is applied then
  */
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
-    if ((await findMissing(client, dir)).length === 0) return []
+    if ((await compare(client, dir)).missing.length === 0) return []
     for (let tries = 1; ; tries++) {
       try {
         return await applyMissing(client, dir)
@@ -62,7 +80,7 @@ async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
     .query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explain)
-  const missing = await findMissing(client, dir)
+  const { missing } = await compare(client, dir)
   for (const migration of missing) await apply(client, migration)
   await client.query('COMMIT')
   return missing.map(({ name }) => name)
@@ -78,9 +96,12 @@ function explain(error: pg.DatabaseError): never {
   )
 }
 
-/** Names of the migrations that the database of `url` lacks; changes nothing. @throws Error as `migrate` */
-export async function missingMigrations(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
-  return connected(url, async (client) => (await findMissing(client, dir)).map(({ name }) => name))
+/** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
+export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
+  return connected(url, async (client) => {
+    const { missing, newer } = await compare(client, dir)
+    return { missing: missing.map(({ name }) => name), newer }
+  })
 }
 
 /** Runs `work` on a connection of its own; its end rolls back what was not committed. */
@@ -112,26 +133,45 @@ async function lock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Migrations of the folder that are not applied, after a check of the applied ones. */
-async function findMissing(client: pg.Client, dir: string): Promise<Migration[]> {
-  const missing = new Map(readMigrations(dir).map((migration) => [migration.name, migration]))
+/** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
+async function compare(client: pg.Client, dir: string): Promise<{ missing: Migration[]; newer: string[] }> {
+  const own = readMigrations(dir)
+  const missing = new Map(own.map((migration) => [migration.name, migration]))
   const { rows: tables } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
     TABLE,
   ])
-  if (!tables[0]!.found) return [...missing.values()]
-  const { rows } = await client.query<Pick<Migration, 'name' | 'checksum'>>(`SELECT name, checksum FROM ${TABLE}`)
+  if (!tables[0]!.found) return { missing: own, newer: [] }
+  const { rows } = await client.query<Pick<Migration, 'name' | 'checksum'>>(
+    `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
+  )
+  const newer: string[] = []
   for (const { name, checksum } of rows) {
     const migration = missing.get(name)
-    if (!migration)
-      throw new Error(`migrating: the database has migration ${name}, unknown to this version; run the newer version`)
-    if (migration.checksum !== checksum)
+    if (!migration) newer.push(name)
+    else if (migration.checksum !== checksum)
       throw new Error(
         `migrating: ${name} was edited after it was applied; restore the file, add a new migration instead`,
       )
     missing.delete(name)
   }
-  return [...missing.values()]
+  checkNewer(newer, own.at(-1)?.name, [...missing.keys()])
+  return { missing: [...missing.values()], newer }
 }
+
+/**
+ * Migrations only add, so a version can work on the tables of a newer one, up to a contract step that removes what it
+ * uses. @throws Error where it can't
+ */
+function checkNewer(newer: readonly string[], newest: string | undefined, missing: readonly string[]): void {
+  const last = numberOf(newest ?? '')
+  const step = newer.find((name) => Number(CONTRACT_STEP.exec(name)?.[1] ?? 0) > last)
+  if (step) throw new Error(`migrating: migration ${step} removed what this version uses; run the newer version`)
+  const other = newer.find((name) => numberOf(name) <= last || missing.length > 0)
+  if (other)
+    throw new Error(`migrating: the database has migration ${other}, unknown to this version; run the newer version`)
+}
+
+const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0)
 
 function readMigrations(dir: string): Migration[] {
   const names = fs.readdirSync(dir).filter((name) => fs.existsSync(path.join(dir, name, 'migration.sql')))

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  FOLDER,
+  initStatements,
+  interpolate,
+  placed,
+  read,
+  readCompose,
+  settingsOf,
+} from '../../scripts/topology/files.js'
+import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
+
+/** examples/deploy/topology says what the code does; `npm run topology` starts it. */
+
+const services = readCompose()
+const names = Object.keys(services)
+const ours = names.filter((name) => /^(api|worker)-/.test(name))
+const haproxy = read('haproxy.cfg')
+/** What `clusterd init --compose` writes into .env. */
+const WRITTEN = [...readFileSync('src/cli/init/files.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(([, name]) => name!)
+
+const environmentOf = (name: string, file: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(services[name]!.environment).map(([key, value]) => [key, interpolate(value, file)]))
+const FILE = {
+  POSTGRES_PASSWORD: 'secret',
+  TOKEN_KEY: `0x${'11'.repeat(32)}`,
+  RELAYER_KEYSTORE: 'relayer-keystore.json',
+}
+
+describe('the compose file of many processes', () => {
+  it('has three of the API, two that lead, and a step that migrates before them', () => {
+    expect(ours).toEqual(['worker-1', 'worker-2', 'api-1', 'api-2', 'api-3'])
+    for (const name of ours) expect(services[name]).toMatchObject({ depends_on: { migrate: {} } })
+    expect(services.migrate!.command).toEqual(['migrate'])
+  })
+
+  it('sets variables that there are, to values that a start takes', () => {
+    for (const name of [...ours, 'migrate']) {
+      const set = environmentOf(name, FILE)
+      expect([name, unknownVariables(Object.keys(set))]).toEqual([name, []])
+      const { roles, migrates, drainMs } = checkEnvironment(set, { ROLES: services[name]!.command[2] })
+      expect(roles).toEqual(name.startsWith('worker') ? ['index', 'relay'] : name === 'migrate' ? roles : ['api'])
+      if (name === 'migrate') continue
+      expect(migrates).toBe(false)
+      const grace = (services[name] as unknown as { stop_grace_period: string }).stop_grace_period
+      expect(Number(grace.replace('s', ''))).toBeGreaterThan(drainMs / 1_000 + END_S)
+    }
+  })
+
+  it('gives the relayer’s key, and the owner’s role, to those that lead alone', () => {
+    for (const name of ours) {
+      const { RELAYER_KEYSTORE: keystore = '', DATABASE_URL: url } = environmentOf(name, FILE)
+      const isApi = name.startsWith('api')
+      expect([keystore === '', url!.includes('//clusterd_api:')]).toEqual([isApi, isApi])
+      const mounted = isApi ? './chains.json:/etc/clusterd/chains.json:ro' : '.:/etc/clusterd:ro'
+      expect(services[name]).toMatchObject({ volumes: [mounted] })
+    }
+  })
+
+  it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
+    const text = read('compose.yaml')
+    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN).toContain(name)
+    for (const [, file] of text.matchAll(/\.\/([\w.]+):\//g))
+      expect(file === 'chains.json' || existsSync(join(FOLDER, file!))).toBe(true)
+  })
+
+  it('keeps clients of PostgreSQL below what it takes', () => {
+    const most = Number(settingsOf(services.postgres!).max_connections)
+    const pooled = Number(/max_db_connections = (\d+)/.exec(read('pgbouncer.ini'))![1])
+    // of each process: leads, notifications, questions on new connections; superusers keep three
+    expect(pooled + ours.length * 6).toBeLessThan(most - 3)
+    expect(settingsOf(services.replica!)).toEqual(settingsOf(services.postgres!))
+    expect(initStatements('p').flat().join(';')).not.toMatch(/password'?:|\\/)
+  })
+})
+
+describe('HAProxy', () => {
+  it('knows each process of the API by its port, and asks the operator’s port whether it is ready', () => {
+    const servers = [...haproxy.matchAll(/^ {2}server (\S+) (\S+):(\d+)/gm)].map(([, name, host, port]) => {
+      expect([host, Number(port)]).toEqual([name, PORTS.api])
+      return name
+    })
+    expect(servers).toEqual(ours.filter((name) => name.startsWith('api')))
+    expect(haproxy).toContain('http-check send meth GET uri /ready ')
+    expect(Number(/check port (\d+)/.exec(haproxy)![1])).toBe(PORTS.ops)
+  })
+
+  it('notices the end of readiness within the drain, and bears a wait of thirty seconds', () => {
+    const everyMs = Number(/ inter (\d+)ms fall 1 /.exec(haproxy)![1])
+    const { DRAIN_SECONDS: drain } = environmentOf('api-1', FILE)
+    expect(everyMs * 2).toBeLessThan((Number(drain) * 1_000) / 2)
+    for (const side of ['client', 'server'])
+      expect(Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])).toBeGreaterThan(2 * 30)
+  })
+
+  const command = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0)
+  it.skipIf(!command)('takes its configuration (skipped without haproxy)', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'clusterd-haproxy-'))
+    const file = join(folder, 'haproxy.cfg')
+    const places = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))
+    writeFileSync(file, placed(haproxy, places))
+    const said = spawnSync(command!, ['-c', '-f', file], { encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect([said.status, said.stderr]).toEqual([0, ''])
+  })
+})

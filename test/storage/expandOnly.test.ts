@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { MIGRATIONS_DIR } from '../../src/db/pg/migrate.js'
+
+/** Migrations keep "expand, migrate, contract" (docs/operations.md): an older version works on what they leave. */
+
+/** The newest that was written before the rule. */
+const BEFORE = '20261121000000_limits'
+const CONTRACT_STEP = /_contract_(\d+)$/
+
+/** What takes something from versions that don't know it, or refuses what they write. */
+const TAKES: readonly (readonly [RegExp, string])[] = [
+  [/\bDROP\s+(TABLE|COLUMN|SCHEMA|VIEW|FUNCTION|TYPE|SEQUENCE|TRIGGER|NOT\s+NULL)\b/i, 'drops'],
+  [/\bALTER\s+TABLE\b[^;]*\bDROP\s+(?!CONSTRAINT\b|DEFAULT\b)/i, 'drops'],
+  [/\bRENAME\b/i, 'renames'],
+  [/\bSET\s+NOT\s+NULL\b/i, 'demands a value'],
+  [
+    /\bADD\s+COLUMN\b(?:(?!\bADD\s+COLUMN\b)[^;,])*\bNOT\s+NULL\b(?![^;,]*\bDEFAULT\b)(?<!\bDEFAULT\b[^;,]*)/i,
+    'demands a value',
+  ],
+  [/\bALTER\s+TABLE\b[^;]*\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b/i, 'refuses rows'],
+  [/\bALTER\s+COLUMN\b[^;,]*\b(TYPE|SET\s+DATA)\b/i, 'changes a type'],
+  [/\b(TRUNCATE|REVOKE|CREATE\s+(OR\s+REPLACE\s+)?(TRIGGER|RULE))\b/i, 'changes what is written'],
+]
+
+/** Tables that a migration makes: what follows to them breaks nobody. */
+const madeBy = (sql: string): Set<string> =>
+  new Set([...sql.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/gi)].map(([, t]) => t!))
+
+/** Statements of a migration that an older version does not bear. */
+function breaches(text: string): string[] {
+  const sql = text.replace(/--.*$/gm, '')
+  const made = madeBy(sql)
+  return sql.split(';').flatMap((statement) => {
+    const table = /\bALTER\s+TABLE\s+(?:ONLY\s+)?"?(\w+)"?/i.exec(statement)?.[1]
+    if (table && made.has(table)) return []
+    const unique = /\bCREATE\s+UNIQUE\s+INDEX\b.*?\bON\s+"?(\w+)"?/is.exec(statement)?.[1]
+    if (unique && !made.has(unique)) return [`refuses rows: ${statement.trim()}`]
+    const found = TAKES.find(([pattern]) => pattern.test(statement))
+    return found ? [`${found[1]}: ${statement.trim()}`] : []
+  })
+}
+
+const names = readdirSync(MIGRATIONS_DIR)
+  .filter((name) => /^\d+_/.test(name))
+  .sort()
+
+it('each migration only adds, or says that it is a contract step and of what', () => {
+  for (const name of names.filter((name) => name > BEFORE)) {
+    const step = CONTRACT_STEP.exec(name)
+    // what is removed was done without by a version before: with a migration of its own, or the step's predecessor
+    if (step) expect(names.findIndex((other) => other.startsWith(`${step[1]}_`))).toBeLessThan(names.indexOf(name))
+    else expect([name, breaches(readFileSync(`${MIGRATIONS_DIR}/${name}/migration.sql`, 'utf8'))]).toEqual([name, []])
+    if (step) expect(names.some((other) => other.startsWith(`${step[1]}_`))).toBe(true)
+  }
+})
+
+it.each([
+  'ALTER TABLE "jobs" DROP COLUMN "tx"',
+  'alter table jobs drop tx',
+  'DROP TABLE "jobs"',
+  'ALTER TABLE "jobs" RENAME COLUMN "tx" TO "hash"',
+  'ALTER TABLE "jobs" ALTER COLUMN "tx" SET NOT NULL',
+  'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER NOT NULL',
+  'ALTER TABLE "jobs" ADD COLUMN "a" INTEGER DEFAULT 0, ADD COLUMN "b" INTEGER NOT NULL',
+  'ALTER TABLE "jobs" ADD CONSTRAINT "c" CHECK ("tx" > 0)',
+  'ALTER TABLE "jobs" ALTER COLUMN "tx" TYPE BIGINT',
+  'CREATE UNIQUE INDEX "i" ON "jobs" ("tx")',
+  'TRUNCATE "jobs"',
+])('an older version does not bear: %s', (sql) => {
+  expect(breaches(`-- a comment\n${sql};`)).toHaveLength(1)
+})
+
+it.each([
+  'CREATE TABLE "new" ("n" INTEGER NOT NULL); ALTER TABLE "new" ADD CONSTRAINT "c" CHECK ("n" > 0); CREATE UNIQUE INDEX ON "new" ("n")',
+  'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER',
+  'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER NOT NULL DEFAULT 0',
+  'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER DEFAULT 0 NOT NULL',
+  'CREATE INDEX "i" ON "jobs" ("tx"); DROP INDEX "j" -- not a rename',
+])('an older version bears: %s', (sql) => {
+  expect(breaches(sql)).toEqual([])
+})

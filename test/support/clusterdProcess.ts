@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, releasePort } from '../../src/testing/processes/ports.js'
+import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
+
+const READY_LIMIT_MS = 40_000
+const STOP_GRACE_MS = 20_000
+
+/** A process of `clusterd start` beside others of the same installation. */
+export interface ClusterdProcess {
+  readonly pid: number
+  readonly api: string
+  readonly ops: string
+  /** @throws Error with the end of its log where /ready is not 200 in time */
+  ready(): Promise<void>
+  /** Whether /ready is 200 now. */
+  isReady(): Promise<boolean>
+  /** Values of a metric's lines. */
+  metric(name: string): Promise<string[]>
+  /** Output of all its runs. */
+  log(): string
+  /** Ends it; by default in order. @returns its exit code */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+  /** Starts it again on its ports, without waiting. */
+  start(): Promise<void>
+}
+
+/**
+ * Starts `clusterd start` with ports of its own.
+ * @param env its complete environment but for the ports
+ * @param program file of another build; default: this one
+ */
+export async function startClusterd(
+  env: Readonly<Record<string, string | undefined>>,
+  { args: options = [], program }: { args?: readonly string[]; program?: string } = {},
+): Promise<ClusterdProcess> {
+  const { command, args } = program ? { command: process.execPath, args: [program] } : await programCommand('cli')
+  const folder = mkdtempSync(join(tmpdir(), 'clusterd-process-'))
+  const logFile = join(folder, 'log')
+  const [port, opsPort] = [await freePort(), await freePort()]
+  const ports = { PORT: String(port), OPS_PORT: String(opsPort) }
+  const ops = `http://127.0.0.1:${opsPort}`
+  let child: Child
+  const start = async () => {
+    // read by the process itself, should this one be killed
+    const own = { ...env, ...ports, CLUSTERD_PARENT_PID: String(process.pid) }
+    child = await spawnChild({
+      ...{ command, args: [...args, 'start', ...options], logFile, env: own },
+      ...{ ipc: true, exitSignal: 'SIGTERM' as const },
+    })
+  }
+  await start()
+  const log = () => readFileSync(logFile, 'utf8')
+  const isReady = () =>
+    fetch(`${ops}/ready`, { signal: AbortSignal.timeout(2_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  return {
+    get pid() {
+      return child.pid
+    },
+    ...{ api: `http://127.0.0.1:${port}`, ops, isReady, log, start },
+    async ready() {
+      const isUp = await waitFor(async () => child.hasExited() || (await isReady()), READY_LIMIT_MS)
+      if (!isUp || child.hasExited()) throw new Error(`clusterd is not ready:\n${child.logTail()}`)
+    },
+    async metric(name) {
+      const text = await (await fetch(`${ops}/metrics`)).text()
+      return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    },
+    async end(signal = 'SIGTERM') {
+      await child.end(signal, STOP_GRACE_MS)
+      for (const one of [port, opsPort]) releasePort(one)
+      return (await child.exited).code
+    },
+  }
+}
