@@ -2,7 +2,6 @@
  * `npm run scale`: what reads cost in registries of ten thousand to ten million names. Generates them, asks a process of
  * the API about each, and writes plots and tables of docs/scale.md, which says how.
  */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,11 +10,11 @@ import { type Bench, describeMachine, runBench } from './bench/bench.js'
 import { fillChain } from './bench/chain.js'
 import { buildDaemon } from './bench/programs.js'
 import { explain, sizesOf } from './scale/buffers.js'
-import { drive, timesOf } from './scale/load.js'
+import { drive, type Loaded } from './scale/load.js'
 import { measure, serve } from './scale/measure.js'
 import { makeRegistries, openRegistry, startServing } from './scale/registries.js'
-import { type Results, report } from './scale/report.js'
-import { simulate } from './scale/simulate.js'
+import { type Measurements, report, type Simulated } from './scale/report.js'
+import { fitTimes, simulate } from './scale/simulate.js'
 import { write } from './scale/writes.js'
 
 /** Connections of the drives; the first two feed the model, which is compared with all. */
@@ -52,7 +51,7 @@ if (values.help || !(rounds >= 12) || sizes.some((size) => !Number.isSafeInteger
 /** Machine and results of a run, from which the page can be written again. */
 interface Saved {
   machine: string
-  results: Results
+  results: Measurements
 }
 
 async function main(bench: Bench): Promise<void> {
@@ -66,7 +65,7 @@ async function main(bench: Bench): Promise<void> {
   }
   const { machine, results } = JSON.parse(readFileSync(saved, 'utf8')) as Saved
   report(
-    { ...results, ...simulated(results) },
+    { ...results, ...simulated(results.loaded) },
     machine,
     values.page ? pathToFileURL(`${resolve(values.page)}/`) : undefined,
   )
@@ -81,14 +80,12 @@ async function run(bench: Bench, folder: string): Promise<Saved> {
   // a chain that nobody asks for anything: without one there is no network
   const chain = await fillChain(bench.home, 1)
   bench.onEnd(() => chain.anvil.stop())
-  // what the system remembers of files; each start of the server forgets its own memory alone
-  execFileSync('sh', ['-c', `cat ${join(folder, 'pg', 'base')}/*/* > /dev/null`])
   const registries = await Promise.all(sizes.map((size) => openRegistry(folder, size, postgres)))
   const served = await serve(bench, cli, chain, registries)
   const measured = await measure(served, rounds)
   const explains: Awaited<ReturnType<typeof explain>>[] = []
   for (const registry of registries) explains.push(await explain(registry))
-  const explained = [...explains[0]!.keys()].map((title): Results['explained'][number] => [
+  const explained = [...explains[0]!.keys()].map((title): Measurements['explained'][number] => [
     title,
     explains.map((at) => at.get(title)!),
   ])
@@ -97,20 +94,26 @@ async function run(bench: Bench, folder: string): Promise<Saved> {
   for (const [i, connections] of CONNECTIONS.entries())
     loaded.push(await drive(largest, connections, 100_000 * (i + 1)))
   console.log(loaded)
-  const times = await timesOf(largest.registry, loaded[0]!, loaded[1]!)
-  console.log(times)
   const tables = []
   for (const registry of registries) tables.push(await sizesOf(registry))
   const writes = []
   for (const registry of registries) writes.push(await write(registry))
   console.log(writes)
-  const results = { registries, measured, explained, sizes: tables, writes, loaded, times, compared: [], scaled: [] }
+  const results = { registries, measured, explained, sizes: tables, writes, loaded }
   return { machine, results }
 }
 
 /** The model beside what was measured on this machine, and what it says of others. */
-function simulated({ times, loaded }: Results): Pick<Results, 'compared' | 'scaled'> {
+function simulated(loaded: readonly Loaded[]): Simulated {
   const here = { processes: 1, databases: 1, coresADatabase: 2, sharedCores: 2 }
+  const costsOf = ({ api, server, client }: Loaded) => ({
+    api: api / 1_000,
+    server: server / 1_000,
+    client: client / 1_000,
+  })
+  const [alone, many] = [loaded[0]!, loaded[1]!]
+  const times = fitTimes(costsOf(alone), costsOf(many), { ...here, connections: many.connections })
+
   const compared = [...loaded]
     .sort((a, b) => a.connections - b.connections)
     .map((one) => ({
@@ -123,7 +126,7 @@ function simulated({ times, loaded }: Results): Pick<Results, 'compared' | 'scal
       ...{ databases: count, processes: number, coresADatabase, connections: number * connectionsAProcess },
     })),
   )
-  return { compared, scaled: layouts.map((layout) => ({ layout, answered: simulate(times, layout) })) }
+  return { times, compared, scaled: layouts.map((layout) => ({ layout, answered: simulate(times, layout) })) }
 }
 
 await runBench(main)

@@ -90,6 +90,7 @@ async function inTurn(served: readonly Served[], questions: readonly Question[],
   for (let round = -WARM_UP; round < rounds; round++) {
     for (const [i, { api, agent }] of served.entries()) {
       const { url, holds, ...asked } = questions[i]!.request(round + WARM_UP)
+      if (questions[i]!.isAgain) await ask(agent, `${api}${url}`, asked)
       let text = ''
       const ms = await timed(async () => {
         text = await ask(agent, `${api}${url}`, asked)

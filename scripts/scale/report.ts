@@ -15,17 +15,23 @@ import type { Written } from './writes.js'
 const DOCS = new URL('../../docs/', import.meta.url)
 
 /** All that a run measures, in the order of the registries. */
-export interface Results {
+export interface Measurements {
   registries: Omit<Registry, 'databaseUrl'>[]
   measured: Measured[]
   explained: [title: string, at: Explained[]][]
   sizes: Sized[][]
   writes: Written[]
   loaded: Loaded[]
+}
+
+/** What the model says. */
+export interface Simulated {
   times: Times
   compared: { connections: number; measured: Loaded; model: Answered }[]
   scaled: { layout: Layout; answered: Answered }[]
 }
+
+export type Results = Measurements & Simulated
 
 type Table = readonly (readonly string[])[]
 

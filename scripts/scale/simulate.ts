@@ -132,3 +132,26 @@ class Process {
     )
   }
 }
+
+/** Processor times of a request from one connection, and from many, ms. */
+export type Costs = Record<'api' | 'server' | 'client', number>
+
+const ROUNDS = 12
+
+/**
+ * Times of the model by what requests cost: alone each pays for a whole statement, of many it pays a share. How many
+ * share one is what the model says of these times, so both are found in turn.
+ */
+export function fitTimes(alone: Costs, many: Costs, layout: Layout): Times {
+  let together = 8
+  let times: Times = { request: 0, statement: 0, query: 0, key: 0, client: many.client }
+  for (let round = 0; round < ROUNDS; round++) {
+    const share = 1 - 1 / together
+    const statement = Math.min(alone.api, Math.max(0, (alone.api - many.api) / share))
+    const query = Math.min(alone.server, Math.max(0, (alone.server - many.server) / share))
+    times = { ...times, statement, query, request: alone.api - statement, key: alone.server - query }
+    // half of the way: the next number depends on this one
+    together = Math.max(1.5, (together + simulate(times, layout, 500).together) / 2)
+  }
+  return times
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Clock, createRandom, exponential, Servers, Station } from '../../scripts/scale/engine.js'
-import { simulate } from '../../scripts/scale/simulate.js'
+import { fitTimes, simulate } from '../../scripts/scale/simulate.js'
 
 /** Mean time in an open queue of c servers, whose customers come and are served at random (M/M/c). */
 function sojourn(perMs: number, serviceMs: number, servers: number, customers = 150_000): number {
@@ -102,4 +102,15 @@ describe('the model', () => {
     const { perS } = simulate(TIMES, { ...LAYOUT, sharedCores: 1 })
     expect(perS).toBeLessThan(simulate(TIMES, LAYOUT).perS)
   })
+})
+
+it('finds the times of a model by what its requests cost', () => {
+  const layout = { ...LAYOUT, sharedCores: 2 }
+  const costsAt = (together: number) => ({
+    api: TIMES.request + TIMES.statement / together,
+    server: TIMES.key + TIMES.query / together,
+    client: TIMES.client,
+  })
+  const found = fitTimes(costsAt(1), costsAt(simulate(TIMES, layout).together), layout)
+  for (const [name, ms] of Object.entries(TIMES)) expect(found[name as keyof typeof TIMES]).toBeCloseTo(ms, 2)
 })
