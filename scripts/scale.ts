@@ -1,6 +1,6 @@
 /**
- * `npm run scale`: what reads cost in registries of ten thousand to ten million names. Generates them, asks a process of
- * the API about each, and writes plots and tables of docs/scale.md, which says how.
+ * `npm run scale`: what reads cost in registries of ten thousand to ten million names. Generates them, asks a process
+ * of the API about each, and writes plots and tables of docs/scale.md, which says how.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

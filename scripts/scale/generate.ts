@@ -98,7 +98,7 @@ function assertNew({ walletUpdates, walletRemovals, nameMoves, outcomes }: Chang
     throw new Error('a batch of generated clusters changed rows of another')
 }
 
-/** Moves the head, marks the names that are communities, and counts rows for the planner, as autovacuum does in time. */
+/** Moves the head, marks names that are communities, and counts rows for the planner, as autovacuum does in time. */
 async function finish(databaseUrl: string, head: Head): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -133,7 +133,7 @@ class Process {
   }
 }
 
-/** Processor times of a request from one connection, and from many, ms. */
+/** Processor times of a request, ms. */
 export type Costs = Record<'api' | 'server' | 'client', number>
 
 const ROUNDS = 12
