@@ -68,28 +68,30 @@ export interface DaemonOptions {
   profileDir?: string
   /** Environment variables beside those of every run. */
   env?: Readonly<Record<string, string>>
+  /** The API alone: nothing is indexed. */
+  isApiOnly?: boolean
 }
 
 export interface DaemonProcess {
   child: Child
   /** Start of the process, milliseconds of the clock. */
   spawnedMs: number
-  /** When it took the lead. */
+  /** When it took the lead; where nothing is indexed, when it was up. */
   leadingMs: number
   api: string
   stop(): Promise<void>
 }
 
-/** Runs `clusterd start` on a chain and a database until it leads the indexing. */
+/** Runs `clusterd start` on a chain and a database until it leads the indexing, or is up where it indexes nothing. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
-  const { cli, home, chain, databaseUrl, profileDir } = options
+  const { cli, home, chain, databaseUrl, profileDir, isApiOnly = false } = options
   const chainsFile = join(home, 'chains.json')
   writeFileSync(chainsFile, JSON.stringify(chain.chainsFile))
   const profiling = profileDir ? ['--cpu-prof', '--cpu-prof-dir', profileDir] : []
   const spawnedMs = Date.now()
   const child = await spawnChild({
     command: process.execPath,
-    args: [...profiling, ...nodeArgs(cli), 'start'],
+    args: [...profiling, ...nodeArgs(cli), 'start', ...(isApiOnly ? ['--roles', 'api'] : [])],
     logFile: join(home, `daemon-${Date.now()}.log`),
     cwd: ROOT,
     env: {
@@ -101,9 +103,10 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     },
   })
   const find = (msg: string) => readLog(child.logFile).find((line) => line.msg === msg)
-  const isUp = () => find('leading the indexing') !== undefined && find('clusterd is up') !== undefined
+  const lead = isApiOnly ? 'clusterd is up' : 'leading the indexing'
+  const isUp = () => find(lead) !== undefined && find('clusterd is up') !== undefined
   await waitFor(() => child.hasExited() || isUp(), START_DEADLINE_MS, POLL_MS)
-  const leading = find('leading the indexing')
+  const leading = find(lead)
   const up = find('clusterd is up')
   if (child.hasExited() || !leading || !up) throw new Error(`starting the daemon: ${child.logTail().trim()}`)
   return {

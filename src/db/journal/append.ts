@@ -189,8 +189,8 @@ export const writeChanges = (db: Queryable, network: Network, changes: Changes):
   writeHead(db, network, changes.head),
 ]
 
-/** New rows of a fold, by their tables. */
-function partsOf(network: Network, changes: Changes): CopyPart[] {
+/** New rows of a fold, by their tables: journal, names, clusters, wallets, communities, names below them. */
+export function partsOf(network: Network, changes: Changes): CopyPart[] {
   const encode = rowsOf(network, changes.head.generation)
   const target = (table: keyof typeof COLUMNS) => `${leaf(table, network)} (${COLUMNS[table]})`
   return [

@@ -1,0 +1,126 @@
+import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
+import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
+import { CURRENT_RULESET } from '../../src/registry/journal/ruleset.js'
+import { txKey } from '../../src/registry/primitives/bytes.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import {
+  isPrivate,
+  isVerified,
+  nameOf,
+  type Shape,
+  shapeOf,
+  strangerOf,
+  txOf,
+  walletNameOf,
+  walletOf,
+  wantedOf,
+} from './population.js'
+
+/** Confirmed entries of the generated clusters, as chains and signed requests would have brought them. */
+
+const NETWORK = 'mainnet'
+/** Number of the hub, the first chain that a daemon registers. */
+const CHAIN = 1
+const BIDS_A_BLOCK = 50
+const FIRST_BLOCK = 1_000_000
+const FIRST_MS = Date.UTC(2026, 0, 1)
+const MS_A_CLUSTER = 200
+const MINIMUM = 10n ** 16n
+/** Wallets that one change may list (src/api/clusters). */
+const WALLETS_A_CHANGE = 100
+
+/** The minimum that the hub announced before all bids. */
+export const minimumEntry = (): DecodedEntry =>
+  decodeEntry({
+    kind: 'minimum',
+    position: { chain: CHAIN, block: FIRST_BLOCK - 1, logIndex: 0 },
+    txKey: null,
+    causeMs: FIRST_MS,
+    body: wordOf(MINIMUM),
+  })
+
+function wordOf(value: bigint): Buffer {
+  const word = Buffer.alloc(32)
+  word.writeBigUInt64BE(value, 24)
+  return word
+}
+
+/** Makes entries in order; counts the bids, whose places on the chain follow one another. */
+export class Entries {
+  #bids = 0
+
+  /** @param total names of the whole registry */
+  constructor(readonly total: number) {}
+
+  /** Adds what a cluster's wallets and strangers did. @returns its shape */
+  add(to: DecodedEntry[], cluster: number): Shape {
+    const shape = shapeOf(cluster, this.total)
+    const first = walletOf(cluster)
+    const causeMs = FIRST_MS + cluster * MS_A_CLUSTER
+    const bid = (n: number, name: string, amount: bigint) =>
+      to.push(this.#bid({ first, name, amount, hash: txOf(cluster, n) }, causeMs))
+    for (let k = 0; k < shape.names; k++) bid(k, nameOf(cluster, k), MINIMUM)
+    if (shape.hasLost) bid(shape.names, nameOf(wantedOf(cluster)), MINIMUM * 2n)
+    if (shape.hasRefused) bid(shape.names + 1, nameOf(cluster, shape.names), MINIMUM / 2n)
+    if (shape.others > 0) addWallets(to, cluster, shape.others, causeMs)
+    if (shape.below !== null) addCommunity(to, cluster, shape.below, causeMs)
+    return shape
+  }
+
+  #bid(of: { first: Buffer; name: string; amount: bigint; hash: Buffer }, causeMs: number): DecodedEntry {
+    const { first, name, amount, hash } = of
+    const body = Buffer.alloc(128)
+    hash.copy(body)
+    first.copy(body, 44, 1)
+    body.writeBigUInt64BE(amount, 88)
+    body.write(name, 96, 'latin1')
+    const block = FIRST_BLOCK + Math.floor(this.#bids / BIDS_A_BLOCK)
+    const position = { chain: CHAIN, block, logIndex: this.#bids % BIDS_A_BLOCK }
+    this.#bids += 1
+    return decodeEntry({ kind: 'bid', position, txKey: txKey(hash), causeMs, body })
+  }
+}
+
+/** A signed change as a request brings it. */
+const changed = (content: SignedChange, causeMs: number, body = encodeChange(content)): DecodedEntry => ({
+  ...{ kind: content.kind, position: null, txKey: null, causeMs, body, ruleset: CURRENT_RULESET },
+  content,
+})
+
+/** The first wallet lists the others, some of which accept. */
+function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs: number): void {
+  const actor = walletOf(cluster)
+  const hex = actor.toString('hex')
+  const accepting: Buffer[] = []
+  for (let from = 1; from <= others; from += WALLETS_A_CHANGE) {
+    const wallets = []
+    for (let j = from; j <= Math.min(others, from + WALLETS_A_CHANGE - 1); j++) {
+      const address = walletOf(cluster, j)
+      wallets.push({ address, name: walletNameOf(j), isPrivate: isPrivate(cluster, j) })
+      if (isVerified(cluster, j)) accepting.push(address)
+    }
+    // written by hand, as a test compares with the schema, which takes ten times as long
+    const listed = wallets.map((one) => `["${one.address.toString('hex')}","${one.name}",${one.isPrivate}]`)
+    const body = Buffer.from(`{"actor":"${hex}","wallets":[${listed.join()}]}`, 'latin1')
+    to.push(changed({ kind: 'add_wallets', actor, wallets }, causeMs, body))
+  }
+  if (accepting.length === 0) return
+  const id = clusterId(NETWORK, actor, 0)
+  const idHex = id.toString('hex')
+  for (const wallet of accepting) {
+    const body = Buffer.from(`{"actor":"${wallet.toString('hex')}","clusterId":"${idHex}"}`, 'latin1')
+    to.push(changed({ kind: 'verify_wallet', actor: wallet, clusterId: id }, causeMs, body))
+  }
+}
+
+/** The first name becomes a community, free for everybody, and strangers register names below it. */
+function addCommunity(to: DecodedEntry[], cluster: number, below: number, causeMs: number): void {
+  const community = nameOf(cluster)
+  const rules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
+  to.push(changed({ kind: 'configure_community', actor: walletOf(cluster), community, rules }, causeMs))
+  for (let i = 0; i < below; i++) {
+    const wallet = strangerOf(cluster, i)
+    const of = { community, name: `friend-${i}`, wallet, met: null, isAssigned: false }
+    to.push(changed({ kind: 'register_community_name', actor: wallet, ...of }, causeMs))
+  }
+}

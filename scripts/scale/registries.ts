@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createDatabase, dropDatabase, type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { thousands } from '../bench/bench.js'
+import { type Generated, generate } from './generate.js'
+
+/** Generated registries, each in a database of its own on one server whose folder may be kept between runs. */
+
+/** A registry, and where it is. */
+export interface Registry extends Generated {
+  databaseUrl: string
+  /** Names that were asked for. */
+  size: number
+}
+
+/** While rows are made nothing has to reach the disk; what comes after stands on a server that is started anew. */
+const FILLING = {
+  ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0', autovacuum: 'off' },
+  ...{ shared_buffers: '2GB', max_parallel_maintenance_workers: '0', checkpoint_timeout: '1h', max_wal_size: '16GB' },
+}
+/** A server as an operator would set it on a machine of 24 GiB. */
+const SERVING = { shared_buffers: '4GB', effective_cache_size: '16GB', random_page_cost: '1.1', autovacuum: 'off' }
+
+export const startServing = (folder: string): Promise<Postgres> =>
+  startPostgres({ dataDir: join(folder, 'pg'), settings: SERVING })
+
+/** Makes the registries that a folder lacks. */
+export async function makeRegistries(folder: string, sizes: readonly number[]): Promise<void> {
+  const missing = sizes.filter((size) => !existsSync(noteOf(folder, size)))
+  if (missing.length === 0) return
+  const postgres = await startPostgres({ dataDir: join(folder, 'pg'), settings: FILLING })
+  try {
+    for (const size of missing) {
+      // what a run that was stopped left
+      await dropDatabase(postgres.url, nameOf(size))
+      const databaseUrl = await createDatabase(postgres.url, nameOf(size))
+      const made = await generate({ databaseUrl, names: size, onProgress: createProgress(size) })
+      console.log(`${thousands(size)} names: ${JSON.stringify(made)}`)
+      writeFileSync(noteOf(folder, size), JSON.stringify(made))
+    }
+  } finally {
+    await postgres.stop()
+  }
+}
+
+/** A registry that a folder has, without the chain that an earlier run asked. */
+export async function openRegistry(folder: string, size: number, server: Postgres): Promise<Registry> {
+  const databaseUrl = new URL(server.url)
+  databaseUrl.pathname = `/${nameOf(size)}`
+  const made = JSON.parse(readFileSync(noteOf(folder, size), 'utf8')) as Generated
+  const client = new pg.Client({ connectionString: databaseUrl.href })
+  await client.connect()
+  await client.query('DELETE FROM chains')
+  const { rows } = await client.query<{ path: string }>(HOT)
+  await client.end()
+  warm(rows.map(({ path }) => join(folder, 'pg', path)))
+  return { ...made, size, databaseUrl: databaseUrl.href }
+}
+
+/** What look-ups read: all but the journal's rows, and the indexes over them that the feed goes by. */
+const HOT = `SELECT pg_relation_filepath(oid) AS path FROM pg_class
+  WHERE relkind IN ('r', 'i') AND relname ~ '_mainnet' AND relname !~ '^journal_mainnet_[0-9]+($|_network_generation_(actor|public))'`
+const WARM_MS = 90_000
+
+/** Reads files into the system's memory; a server that is started anew has forgotten its own alone. */
+function warm(files: readonly string[]): void {
+  const shell = 'for f in "$@"; do cat "$f"* > /dev/null; done'
+  spawnSync('sh', ['-c', shell, 'sh', ...files], { timeout: WARM_MS })
+}
+
+const nameOf = (size: number): string => `names_${size}`
+const noteOf = (folder: string, size: number): string => join(folder, `${nameOf(size)}.json`)
+
+/** Says each twentieth. */
+function createProgress(size: number): (names: number) => void {
+  const startMs = performance.now()
+  let said = 0
+  return (names) => {
+    if (names < said + size / 20) return
+    said = names
+    console.log(`  ${thousands(names)} names after ${((performance.now() - startMs) / 1_000).toFixed(0)} s`)
+  }
+}

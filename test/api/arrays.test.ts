@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+/** A JSON schema of the OpenAPI documents, as far as this test reads it. */
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  additionalProperties?: Schema | boolean
+  oneOf?: Schema[]
+  anyOf?: Schema[]
+  allOf?: Schema[]
+}
+interface Document {
+  paths: Record<
+    string,
+    Record<string, { responses?: Record<string, { content?: Record<string, { schema: Schema }> }> }>
+  >
+  components: { schemas: Record<string, Schema> }
+}
+
+const read = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
+
+/** Places of a schema's lists: `[]` is the answer itself, `a[].b[]` one in its elements. */
+function listsOf(document: Document, schema: Schema | undefined, place = ''): string[] {
+  if (!schema) return []
+  if (schema.$ref) return listsOf(document, document.components.schemas[schema.$ref.split('/').at(-1)!], place)
+  const own = [schema.type].flat().includes('array')
+    ? [`${place}[]`, ...listsOf(document, schema.items, `${place}[]`)]
+    : []
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+    listsOf(document, field, place === '' ? name : `${place}.${name}`),
+  )
+  const map = typeof schema.additionalProperties === 'object' ? [`${place}{}`] : []
+  const cases = [...(schema.oneOf ?? []), ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]
+  return [...own, ...fields, ...map, ...cases.flatMap((one) => listsOf(document, one, place))]
+}
+
+/** Routes with the places of lists in their good answers. */
+function answersOf(name: string): string[] {
+  const document = JSON.parse(read(name)) as Document
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses = {} }]) => {
+      const good = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+      const schemas = good.flatMap(([, { content = {} }]) => Object.values(content).map(({ schema }) => schema))
+      const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`
+      return [...new Set(schemas.flatMap((schema) => listsOf(document, schema)))].map((list) => `${route} ${list}`)
+    }),
+  )
+}
+
+/** Rows of the table of docs/limits.md: route, list, bound. */
+function listed(): string[][] {
+  const section = read('limits.md').split('\n## How long a list may be\n')[1]!.split('\n## ')[0]!
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  return rows.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
+}
+
+describe('every list in an answer', () => {
+  const inDocuments = ['openapi.json', 'openapi-v0.1.json'].flatMap(answersOf)
+
+  it('has a bound in docs/limits.md, which names no other', () => {
+    const inPage = listed().flatMap(([routes, lists]) =>
+      routes!.split(', ').flatMap((route) => lists!.split(', ').map((list) => `${route} ${list}`)),
+    )
+    expect(inPage.sort()).toEqual([...inDocuments].sort())
+  })
+
+  it('is cut by a number, a page or a rule', () => {
+    for (const [routes, , bound] of listed()) expect(bound, routes).toMatch(/^(page|asked|rule|set up): \S/)
+  })
+
+  it('is found in unions, references and elements of other lists', () => {
+    const document = { paths: {}, components: { schemas: { A: { type: 'array', items: { type: 'string' } } } } }
+    const schema = {
+      anyOf: [{ properties: { a: { type: ['array', 'null'], items: { properties: { b: { $ref: '#/A' } } } } } }],
+    }
+    expect(listsOf(document, schema)).toEqual(['a[]', 'a[].b[]'])
+  })
+})

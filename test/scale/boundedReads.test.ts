@@ -1,0 +1,156 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generate } from '../../scripts/scale/generate.js'
+import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../../scripts/scale/population.js'
+import { listApiKeys } from '../../src/db/auth/apiKeys.js'
+import { creditsOf } from '../../src/db/bridge/credits.js'
+import { findSince, NOBODY, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
+import { findJournalled } from '../../src/db/journal/transactions.js'
+import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
+import { findPayouts } from '../../src/db/payments/payouts.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import type { Queryable } from '../../src/db/pg/rows.js'
+import { readAvailability } from '../../src/db/registry/availability.js'
+import { findClusterById, findClusterByName, findClusterId } from '../../src/db/registry/clusters.js'
+import { verifiedInClusters } from '../../src/db/registry/communities.js'
+import {
+  communityNameAvailability,
+  findCommunityRules,
+  findOwnedCommunityNames,
+} from '../../src/db/registry/communityNames.js'
+import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
+import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
+import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { useDatabase } from '../storage/database.js'
+
+/** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
+const NAMES = 5_000
+const [OWNER, FULL, COMMUNITY, ORDINARY] = [1, 2, 5, 1_234]
+const PAYMENTS = 20_000
+const NETWORK = 'mainnet'
+
+const database = useDatabase()
+let pool: pg.Pool
+
+/** Payments of one payer for names below one community, beside many of others for names of others. */
+const PAID = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, name, paid_ms,
+    community_word, community, recipient, number, reclaimable_ms)
+  SELECT 0, sha256(('p' || i)::bytea), 2, 1, 2, sha256(('t' || i)::bytea), i, i, CASE WHEN i % 1000 = 0 THEN $1::bytea ELSE sha256(('w' || i)::bytea) END,
+    'native', 1, '\\x00', 'n' || i, i, '\\x00', CASE WHEN i % 1000 = 0 THEN $2 ELSE 'c' || i % 100 END, 'r', i, i
+  FROM generate_series(1, ${PAYMENTS}) i`
+const CREDITED = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+  SELECT 0, i, 0, sha256(('t' || i)::bytea), sha256(('w' || i)::bytea), 1, 1 FROM generate_series(1, ${PAYMENTS}) i`
+const KEYS = `INSERT INTO api_keys (key_hash, wallet, slot, name, created_ms)
+  SELECT sha256(('k' || i)::bytea), sha256(('w' || i / 10)::bytea), i % 10, '', i FROM generate_series(1, ${PAYMENTS}) i`
+
+beforeAll(async () => {
+  const url = await createDatabase(database.url, 'bounded')
+  await generate({ databaseUrl: url, names: NAMES })
+  pool = createPool({ url, max: 1, applicationName: 'test', isByIndex: true })
+  await pool.query(
+    `INSERT INTO chains (network, chain, label, instance, chain_id, contract, next_block) VALUES (0, 1, '1', '', 1, '', 1)`,
+  )
+  await pool.query(PAID, [walletOf(ORDINARY), nameOf(COMMUNITY)])
+  for (const text of [CREDITED, KEYS]) await pool.query(text)
+  await pool.query('ANALYZE')
+})
+afterAll(() => pool.end())
+
+interface Plan {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: Plan[]
+}
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+/** Of one row a network, or a chain. */
+const SMALL = ['journal_heads', 'chains']
+
+/** Rows that a read looks at in tables, and the tables that it reads whole. */
+async function examined(work: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; whole: string[] }> {
+  const found = { rows: 0, whole: [] as string[] }
+  const query = async (config: pg.QueryConfig) => {
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values)
+    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan)) {
+      const table = node['Relation Name']
+      if (!table || SMALL.includes(table)) continue
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+      found.rows += node['Actual Loops'] * (node['Actual Rows'] + removed)
+      if (node['Node Type'] === 'Seq Scan') found.whole.push(table)
+    }
+    return pool.query(config)
+  }
+  await work({ query } as Queryable)
+  return found
+}
+
+const page = { floor: 0, limit: 10, events: 10, from: null } as const
+const LAST = 1_000_000
+const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
+const greatest = shapeOf(OWNER, NAMES).names
+
+/** Reads by what they are for, with the rows that each may look at: some for each row of its page or its input. */
+const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
+  ['the name of an address', 3, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
+  ['the name of an owner of many', 3, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
+  ['the name of a stranger with a community name', 3, (db) => findByAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)])],
+  ['the address of a name', 8, (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }])],
+  [
+    'the address of a wallet of a full cluster',
+    8,
+    (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
+  ],
+  ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
+  ['a cluster by its id', 60, (db) => findClusterById(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0))],
+  ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
+  ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
+  ['wallets of clusters, up to a limit', 12, (db) => findPublicWallets(db, NETWORK, [nameOf(FULL)], 10)],
+  ['names of the greatest owner', 32, (db) => findOwnedNames(db, NETWORK, walletOf(OWNER), { after: 5, limit: 10 })],
+  ['the place of a name', 1, (db) => positionOf(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null })],
+  [
+    'names below communities',
+    5,
+    (db) => findOwnedCommunityNames(db, NETWORK, strangerOf(COMMUNITY, 0), { after: 0, limit: 10 }),
+  ],
+  ['rules of a community', 2, (db) => findCommunityRules(db, NETWORK, nameOf(COMMUNITY))],
+  [
+    'availability below a community',
+    60,
+    (db) => communityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [price]),
+  ],
+  [
+    'membership in clusters',
+    3,
+    (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
+  ],
+  ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['the first page of the feed', 11, (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1 })],
+  ['a page in the middle', 11, (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 15_000 })],
+  ['the newest page', 12, (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null })],
+  [
+    'a page of an actor',
+    10,
+    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
+  ],
+  ['a page of nobody', 20, (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY })],
+  ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
+  ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
+  ['money that is owed', 70, (db) => findOwedPayments(db, NETWORK, walletOf(ORDINARY), LAST)],
+  ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
+  ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
+  ['credits of the hub', 1, (db) => creditsOf(db, NETWORK, walletOf(ORDINARY))],
+  ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],
+]
+
+describe(`in a registry of ${NAMES} names, with skew`, () => {
+  it.each(READS)('%s looks at %d rows at most, by indexes', async (_, most, read) => {
+    const { rows, whole } = await examined(read)
+    expect(whole).toEqual([])
+    expect(rows).toBeLessThanOrEqual(most)
+  })
+})
