@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
-import { type Entry, entryKind } from '../../registry/journal/entry.js'
+import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NOT_FOLDED } from '../../registry/journal/ruleset.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
@@ -10,6 +10,8 @@ import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
+/** Slices of moves in a batch, each of which reads and moves a thousand names. */
+const BATCH_SLICES = 16
 
 export interface Replayed {
   network: Network
@@ -126,7 +128,7 @@ export async function createSchema(
 }
 
 /**
- * Inputs of the next entries of a generation, with journalled times as causes.
+ * Inputs of the next entries of a generation, of as many as make a batch, with journalled times as causes.
  * @throws Error for those of a public copy
  * @param schema schema of the journal, with its dot; default: by the search path
  */
@@ -148,7 +150,8 @@ export async function readEntries(
     throw new Error(
       `the journal of ${network} is a public copy’s: it lacks what is private, and can’t be folded again.`,
     )
-  return rows.map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
+  const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
+  return rows.slice(0, slices[BATCH_SLICES]).map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
     ...row,
     kind: entryKind(kind),
     position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },

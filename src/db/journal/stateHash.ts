@@ -11,6 +11,7 @@ export const STATE_COLUMNS = {
   wallets: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',
   communities: 'network, name, seq',
   community_names: 'network, community, name, address, verified, assigned, seq',
+  moves: 'network, source, target, seq, actor',
 } as const satisfies Record<StateTable, string>
 
 /** Their primary keys after the network. */
@@ -20,6 +21,7 @@ const ORDER: Record<StateTable, string> = {
   wallets: 'cluster, address',
   communities: 'name, seq',
   community_names: 'community, name',
+  moves: 'source',
 }
 
 /**
@@ -32,6 +34,8 @@ export async function stateHash(client: pg.ClientBase, network: Network, generat
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
     const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${ORDER[table]}`
+    // without a move the hash is that of the time before moves
+    if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${STATE_COLUMNS[table]} ${rows}`)
   }
   const entries = `FROM ${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation} ORDER BY seq`
