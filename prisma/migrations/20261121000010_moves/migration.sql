@@ -9,5 +9,6 @@ CREATE TABLE "moves" (
   CONSTRAINT "moves_pkey" PRIMARY KEY ("network", "source")
 ) PARTITION BY LIST ("network");
 CREATE UNIQUE INDEX "moves_network_target_key" ON "moves" ("network", "target");
+CREATE INDEX "moves_network_seq_idx" ON "moves" ("network", "seq");
 CREATE TABLE "moves_mainnet" PARTITION OF "moves" FOR VALUES IN (0);
 CREATE TABLE "moves_testnet" PARTITION OF "moves" FOR VALUES IN (1);
