@@ -18,12 +18,7 @@ export async function loadMoves(
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`
   const values = [[...clusters.keys(), ...sliced], [...sliced], readOfMoving(keys)]
-  const rows = await query<MoveRow & { name: string | null; nameSeq: number | null }>(
-    db,
-    network,
-    { name: `slice_moves_${network}`, text },
-    values,
-  )
+  const rows = await query<MoveRow & { name: string | null; nameSeq: number | null }>(db, network, text, values)
   const names = new Map<number, ClusterName[]>()
   for (const { name, nameSeq, ...row } of rows) {
     if (!names.has(row.source)) {
