@@ -12,6 +12,7 @@ import type { McpOptions } from './cli/mcp/mcp.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
+import type { ReplayCommand } from './cli/replay.js'
 import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
@@ -70,7 +71,10 @@ program
 program
   .command('replay')
   .description('rebuild the tables from the journal beside the live ones and compare their state hashes')
-  .action(async () => (await import('./cli/replay.js')).replayAll())
+  .option('--keep', 'keep the rebuilt tables of an earlier entry, from which --incremental and rewind go on')
+  .option('--behind <entries>', 'with --keep: how many entries before the end at least; default: 20000')
+  .option('--incremental', 'fold only what came after the kept tables')
+  .action(async (options: ReplayCommand) => (await import('./cli/replay.js')).replayAll(options))
 
 program
   .command('verify')

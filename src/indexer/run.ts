@@ -10,6 +10,7 @@ import { checkpointWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops/worker.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
+import { moveWorker } from './moves.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
 import { retentionWorker } from './retention.js'
@@ -104,6 +105,7 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
     retentionWorker(ctx),
     checkpointWorker(ctx),
+    moveWorker(ctx),
   ]
 }
 

@@ -24,8 +24,9 @@ beforeAll(() => {
 })
 
 describe('the golden journal', () => {
-  it('has entries of every kind', () => {
-    expect([...new Set(golden.entries.map(({ kind }) => kind))].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
+  it('has entries of every kind but those that are newer', () => {
+    const kinds = new Set(golden.entries.map(({ kind }) => kind))
+    expect([...kinds, 'move_names'].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
   })
 
   it('gives the recorded tables, effects and events, in batches of any size', async () => {
@@ -39,7 +40,8 @@ describe('the golden journal', () => {
       hash: await stateHash(client, 'mainnet', 1),
       rows: await countRows(client, 'mainnet'),
     }))
-    expect(rows).toEqual(golden.rows)
+    // recorded before there was the table
+    expect(rows).toEqual({ moves: 0, ...golden.rows })
     expect(hash).toBe(golden.hash)
   })
 

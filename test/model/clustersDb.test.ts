@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 async function empty(): Promise<void> {
-  await pool.query('TRUNCATE journal, names, clusters, wallets, communities, community_names')
+  await pool.query('TRUNCATE journal, names, clusters, wallets, communities, community_names, moves')
   await pool.query(
     `UPDATE journal_heads SET generation = 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, minimum_wei = 1 WHERE network = 0`,
   )

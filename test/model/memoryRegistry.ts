@@ -11,10 +11,12 @@ import {
   type JournalRow,
   type Keys,
   keysOf,
+  type MoveRow,
   type NameRow,
   type Slice,
   type WalletRow,
 } from '../../src/registry/fold/index.js'
+import type { ClusterName } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -37,6 +39,7 @@ export interface MemoryRegistry {
   wallets: WalletRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
+  moves: MoveRow[]
 }
 
 export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry => ({
@@ -48,6 +51,7 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   wallets: [],
   communities: [],
   communityNames: [],
+  moves: [],
 })
 
 /** Folds one batch into the tables. `writerMs`, `rulesets`: see `fold`. */
@@ -58,7 +62,7 @@ export function append(
   rulesets = rulesetOf,
 ): Changes {
   const decoded = entries.map(decodeEntry)
-  const changes = fold(loadSlice(registry, decoded), decoded, writerMs, rulesets)
+  const changes = fold(loadSlice(registry, decoded, rulesets), decoded, writerMs, rulesets)
   registry.head = changes.head
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
@@ -77,12 +81,14 @@ export function append(
   }
   registry.communities.push(...changes.communities)
   registry.communityNames.push(...changes.communityNames)
+  registry.moves = registry.moves.filter(({ source }) => !changes.movesEnded.includes(source))
+  registry.moves.push(...changes.moves)
   return changes
 }
 
 /** The rows that a batch reads and no others, as the database loads them. */
-export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[]): Slice {
-  const keys = keysOf(entries)
+export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rulesets = rulesetOf): Slice {
+  const keys = keysOf(entries, rulesets)
   const slice: Slice = {
     network: registry.network,
     head: { ...registry.head },
@@ -94,10 +100,11 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEnt
     communities: new Map(),
     communityNames: new Set(),
     assigned: new Map(),
+    moves: new Map(),
   }
   const whole = new Set<number>()
   for (const { name, cluster, outcome } of registry.names) {
-    if (outcome === 'won' && keys.names.has(name!)) slice.owners.set(name!, cluster!)
+    if (outcome === 'won' && keys.names.has(name!)) slice.owners.set(name!, holderOf(registry, cluster!))
   }
   for (const key of keys.wallets) {
     const address = Buffer.from(key, 'latin1')
@@ -110,15 +117,22 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEnt
     if (!entry || keys.actors.size > 0) slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
   }
   for (const { id, serial } of registry.clusters) {
-    if (!keys.clusterIds.has(keyOf(id))) continue
+    if (!keys.clusterIds.has(keyOf(id)) && !keys.slices.includes(keyOf(id))) continue
     slice.clusterSerials.set(keyOf(id), serial)
-    whole.add(serial)
+    if (keys.clusterIds.has(keyOf(id))) whole.add(serial)
   }
   for (const community of keys.communities.keys()) {
     const holder = slice.owners.get(community)
     if (holder !== undefined) whole.add(holder)
   }
-  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial))
+  for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial, keys))
+  for (const move of registry.moves) {
+    const isSliced = keys.slices.some((id) => slice.clusterSerials.get(id) === move.source)
+    if (!isSliced && !whole.has(move.source) && !whole.has(move.target)) continue
+    // as few as the database reads
+    const names = isSliced ? rowsOf(registry, move.source).slice(0, keys.movedNames + 1) : []
+    slice.moves.set(move.source, { ...move, names })
+  }
   loadCommunities(registry, slice, keys)
   return slice
 }
@@ -142,14 +156,27 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
   }
 }
 
-function wholeCluster(registry: MemoryRegistry, serial: number): ClusterState {
+function wholeCluster(registry: MemoryRegistry, serial: number, keys: Keys): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
-  const names = registry.names.filter((row) => row.cluster === serial)
+  const held = registry.names.filter((row) => row.cluster !== null && holderOf(registry, row.cluster) === serial)
   return {
     wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
-    names: names.map((row) => ({ name: row.name!, seq: row.seq })),
+    // of those that may move as few as the database reads
+    names: held
+      .filter(({ name }, i) => i <= keys.movedNames || keys.communities.has(name!) || isCommunity(registry, name!))
+      .map((row) => ({ name: row.name!, seq: row.seq })),
   }
 }
+
+const isCommunity = ({ communities }: MemoryRegistry, name: string): boolean =>
+  communities.some((community) => community.name === name)
+
+const rowsOf = ({ names }: MemoryRegistry, cluster: number): ClusterName[] =>
+  names.filter((row) => row.cluster === cluster).map((row) => ({ name: row.name!, seq: row.seq }))
+
+/** The cluster that holds names whose rows say this one. */
+export const holderOf = ({ moves }: MemoryRegistry, cluster: number): number =>
+  moves.find(({ source }) => source === cluster)?.target ?? cluster
 
 function firstFreeNumber(registry: MemoryRegistry, creator: Buffer): number {
   const taken = new Set(registry.clusters.map((row) => toHex(row.id)))

@@ -122,7 +122,8 @@ describe('an encrypted export', () => {
         const without = table === 'jobs' ? ` - 'version' - 'next_ms'` : ''
         const rows = await rowsOf(pool, table, without)
         expect(rows, table).toEqual(await rowsOf(database.pool, table, without))
-        expect(rows.length, table).toBeGreaterThan(0)
+        // recorded before there was one
+        if (table !== 'moves') expect(rows.length, table).toBeGreaterThan(0)
       }
       const { live, rebuilt } = await replay(pool, 'mainnet')
       expect([live, rebuilt]).toEqual([golden.hash, golden.hash])

@@ -104,13 +104,15 @@ test('a replay folds without a snapshot, and takes in what is appended meanwhile
   await pool.query('DELETE FROM journal WHERE network = 1')
   for (const table of STATE_TABLES) await pool.query(`DELETE FROM ${table} WHERE network = 1`)
   await append('testnet', 0, 50)
-  const { live, rebuilt, entries } = await replay(pool, 'testnet', async () => {
-    const { rows } = await pool.query(
-      'SELECT count(*)::int AS held FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()',
-    )
-    held.push(rows[0].held)
-    if (isFirst) await append('testnet', 50, 80)
-    isFirst = false
+  const { live, rebuilt, entries } = await replay(pool, 'testnet', {
+    onProgress: async () => {
+      const { rows } = await pool.query(
+        'SELECT count(*)::int AS held FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()',
+      )
+      held.push(rows[0].held)
+      if (isFirst) await append('testnet', 50, 80)
+      isFirst = false
+    },
   })
   expect(held[0]).toBe(0)
   expect(entries).toBe(80)

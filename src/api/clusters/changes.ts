@@ -1,7 +1,6 @@
 import { appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
-import { MAX_MOVED_NAMES } from '../../registry/fold/rows.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { CURRENT_RULESET, rulesetOf } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
@@ -54,7 +53,7 @@ export const removeWallets = (context: Context, author: Author, input: readonly 
 
 /**
  * Verifies the caller in a cluster that lists it.
- * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal, too_many
+ * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal, names_moving
  */
 export function verifyWallet(context: Context, author: Author, input: string): Promise<Buffer> {
   const clusterId = parseClusterId(input)
@@ -168,12 +167,9 @@ export async function change(context: Context, request: Omit<SignedChanges, 'net
     appendSignedChanges(context.pool, { ...request, ...asked }),
   )
   if (made.kind === 'refused') throw refusalError(made.refusal)
-  if (made.kind === 'too_many_names') throw new ApiError('too_many', TOO_MANY_NAMES)
   if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
   return made.clusterId
 }
-
-const TOO_MANY_NAMES = `At most ${MAX_MOVED_NAMES} names move with a wallet: have another wallet verified in the old cluster first, which then keeps its names.`
 
 /**
  * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
@@ -202,6 +198,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   already_public: 'A wallet that is public can not be made private: remove it first.',
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
   names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
+  names_moving: 'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
   wallet_limit: `A cluster has at most ${rulesetOf(CURRENT_RULESET).maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have just changed: ask again.',

@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   already_public: 409,
   last_verified_wallet: 409,
   names_would_reveal: 409,
+  names_moving: 409,
   wallet_limit: 409,
   not_available: 409,
   already_assigned: 409,

@@ -88,7 +88,7 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
   auth: 'required',
   params: z.object({ clusterId: clusterIdText }),
   responses: done,
-  errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'too_many'],
+  errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
   async handle({ params, session }, context) {
     await verifyWallet(context, session, params.clusterId!)
     return SUCCESS

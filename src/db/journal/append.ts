@@ -9,6 +9,7 @@ import {
   type JournalRow,
   type Keys,
   keysOf,
+  type MoveRow,
   type NameMove,
   type NameRow,
   type Slice,
@@ -145,8 +146,8 @@ function addChanges(slice: Slice, keys: Keys, { names, wallets }: Changes): void
 }
 
 /** Whether a fold changes no row that is stored. */
-const isNew = ({ walletRemovals, walletUpdates, nameMoves, communities }: Changes): boolean =>
-  walletRemovals.length + walletUpdates.length + nameMoves.length + communities.length === 0
+const isNew = ({ walletRemovals, walletUpdates, nameMoves, moves, communities }: Changes): boolean =>
+  walletRemovals.length + walletUpdates.length + nameMoves.length + moves.length + communities.length === 0
 
 interface Batch extends Pick<AppendOptions, 'written'> {
   network: Network
@@ -182,6 +183,7 @@ const isSameHead = (a: Head, b: Head): boolean =>
 /** Writes the rows of a fold and moves the locked head, in a pipeline. */
 export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [
   ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
+  ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
   ...sendTables(db, partsOf(network, changes)),
   ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
   ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
@@ -200,6 +202,7 @@ export function partsOf(network: Network, changes: Changes): CopyPart[] {
     copyPart(target('wallets'), changes.wallets, encode.wallets),
     copyPart(target('communities'), changes.communities, encode.communities),
     copyPart(target('community_names'), changes.communityNames, encode.communityNames),
+    copyPart(target('moves'), changes.moves, encode.moves),
   ]
 }
 
@@ -238,6 +241,9 @@ function rowsOf(network: Network, generation: number) {
       rows.row(7).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
       rows.bool(row.isVerified).int8(row.assigned).int8(row.seq)
     },
+    moves: (rows: CopyBuffer, row: MoveRow): void => {
+      rows.row(5).int2(code).int8(row.source).int8(row.target).int8(row.seq).bytea(row.actor)
+    },
   }
 }
 
@@ -268,6 +274,8 @@ async function removeWallets(db: Queryable, network: Network, rows: Changes['wal
   await writeAll(db, network, { what: 'removing wallets', text }, values)
 }
 
+const MOVING = 'moving names'
+
 async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
@@ -275,7 +283,12 @@ async function moveNames(db: Queryable, network: Network, moves: readonly NameMo
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  await writeAll(db, network, { what: 'moving names', text }, [...values, newest.map((move) => move.updatedSeq)])
+  await writeAll(db, network, { what: MOVING, text }, [...values, newest.map((move) => move.updatedSeq)])
+}
+
+async function endMoves(db: Queryable, network: Network, sources: Changes['movesEnded']): Promise<void> {
+  const text = `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`
+  await writeAll(db, network, { what: 'ending moves', text }, [sources])
 }
 
 /** Marks names that are communities, so that a cluster's are found among many; derived, and no part of the state. */
@@ -295,6 +308,7 @@ async function writeAll(
   const wanted = `$${columns.length + 2}::int`
   const checked = `WITH written AS (${text} RETURNING 1) SELECT CASE WHEN count(*) <> ${wanted}
     THEN ('${what}: ' || count(*) || ' of ' || ${wanted} || ' rows were there')::int END FROM written`
-  const statement = { name: `${what} of ${network}`, text: checked }
+  // a plan for any number of names reads all that there are, on young tables: each batch has its own
+  const statement = what === MOVING ? checked : { name: `${what} of ${network}`, text: checked }
   await query(db, network, statement, [...columns, (columns[0] as readonly unknown[]).length])
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, fold, type Keys, keysOf, MAX_MOVED_NAMES, type Slice } from '../../registry/fold/index.js'
+import { type Changes, fold, type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,
@@ -16,15 +16,13 @@ import { inShortTransaction, type Patience } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { writeChanges } from './append.js'
 import { type LockedHead, lockCaughtUp, writerTime } from './head.js'
-import { completeSlice, type Probed, probeKeys, type SliceHints } from './slice.js'
+import { completeSlice, type Probed, probeKeys } from './slice.js'
 
 export type AppendResult =
   /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one. */
   | { kind: 'made'; clusterId: Buffer }
   /** Nothing written. `index`: position of the refused change. */
   | { kind: 'refused'; index: number; refusal: ChangeRefusal }
-  /** Nothing written: more names than `MAX_MOVED_NAMES` would move. */
-  | { kind: 'too_many_names' }
   /** Nothing written: the changes belong to a cluster other than `within`. */
   | { kind: 'elsewhere' }
   /** First catch-up of the network: only its indexer may write. */
@@ -84,7 +82,7 @@ interface Locked {
   entries: readonly DecodedEntry[]
   nowMs: number
   spend: Awaited<ReturnType<ChangeLimit>> | undefined
-  load(hints?: SliceHints): Promise<Slice>
+  load(): Promise<Slice>
 }
 
 type Last<T> = (db: Queryable) => Promise<T>
@@ -118,8 +116,8 @@ async function whenCaughtUp<T>(
         const nowMs = writerTime(head)
         const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
         const isAlone = entries.length === 1
-        const load = (hints: SliceHints = {}) =>
-          completeSlice(client, { network, head, keys: keysOfAll(entries), hints: { ...hints, isAlone } }, probed)
+        const load = () =>
+          completeSlice(client, { network, head, keys: keysOfAll(entries), hints: { isAlone } }, probed)
         return work(client, { entries, nowMs, load, spend })
       },
     },
@@ -133,11 +131,10 @@ async function decideChanges(
   request: SignedChanges,
 ): Promise<Last<AppendResult>> {
   const { network, alongside } = request
-  const slice = await load({ movedNames: MAX_MOVED_NAMES + 1 })
+  const slice = await load()
   if (request.within && !isWithin(slice, request.changes, request.within)) return async () => ({ kind: 'elsewhere' })
   const decided = decide(slice, entries, nowMs)
   if ('kind' in decided) return async () => decided
-  if (decided.nameMoves.length > MAX_MOVED_NAMES) return async () => ({ kind: 'too_many_names' })
   const spent = spend?.(decided)
   const serial = decided.outcomes.at(-1)!.cluster!
   const known = alongside && (await idOf(client, network, decided, serial))

@@ -5,7 +5,9 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
+import { holderOf } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
+import { loadMoves } from './moves/load.js'
 import { chooseClusters, findSerials, loadClusters } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
@@ -21,8 +23,6 @@ interface Found {
 export interface SliceHints {
   /** Whether a key may be stored. A wallet that has created a cluster was verified in it. */
   isAsked?(key: string): boolean
-  /** Upper bound on the names read of a cluster whose names may move. */
-  movedNames?: number
   /** Whether the batch is one entry. */
   isAlone?: boolean
 }
@@ -50,7 +50,7 @@ export async function probeKeys(
   const ids = wallets.map((key) => clusterId(network, bytesOf(key), 0))
   const [found, serials] = await Promise.all([
     probe(db, network, names, wallets.map(bytesOf), ids),
-    findSerials(db, network, [...keys.clusterIds]),
+    findSerials(db, network, [...keys.clusterIds, ...keys.slices]),
   ])
   return { names, wallets, found, serials }
 }
@@ -80,7 +80,7 @@ export async function completeSlice(
   { network, head, keys, hints }: SliceRequest,
   { names, wallets, found, serials }: Probed,
 ): Promise<Slice> {
-  const { movedNames = null, isAlone = false } = hints
+  const { isAlone = false } = hints
   const owners = new Map<string, number>()
   const slice: Slice = {
     network,
@@ -93,6 +93,7 @@ export async function completeSlice(
     communities: new Map(),
     communityNames: new Set(),
     assigned: new Map(),
+    moves: new Map(),
   }
   const hasCreated = new Set<string>()
   for (const row of found) {
@@ -109,7 +110,8 @@ export async function completeSlice(
   }
   chooseClusters(slice, keys)
   if (searches.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys, movedNames)])
+    await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys)])
+  if (keys.movedNames > 0) await pipelined(client, (db) => [loadMoves(db, slice, keys)])
   await findFreeIds(client, slice, searches)
   await loadCommunities(client, slice, keys)
   return slice
@@ -133,7 +135,7 @@ async function probe(
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
-      SELECT cluster FROM ${leaf('names', network)}
+      SELECT ${holderOf({ network: code, moves: leaf('moves', network) }, 'n.cluster')} AS cluster FROM ${leaf('names', network)} n
       WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
     UNION ALL
     SELECT 'wallet', k.ord::int, w.cluster, w.private

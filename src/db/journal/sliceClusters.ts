@@ -1,9 +1,10 @@
 import type { Keys, Slice } from '../../registry/fold/index.js'
 import type { WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
+import { rowsHeldBy } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
@@ -11,7 +12,8 @@ import { type Queryable, query } from '../pg/rows.js'
  * owners of communities. Batches of bids rarely need any.
  */
 export function chooseClusters({ clusters, clusterSerials, verified, owners }: Slice, keys: Keys): void {
-  const whole = new Set(clusterSerials.values())
+  const whole = new Set<number>()
+  for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
   for (const [key, { cluster, isPrivate }] of verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
   for (const community of keys.communities.keys()) {
     const owner = owners.get(community)
@@ -20,13 +22,14 @@ export function chooseClusters({ clusters, clusterSerials, verified, owners }: S
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/**
- * Loads the chosen clusters with all their wallets.
- * @param movedNames upper bound on the names read of a cluster whose names may move; none for a replay
- */
-export async function loadClusters(db: Queryable, slice: Slice, keys: Keys, movedNames: number | null): Promise<void> {
-  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice), readNames(db, slice, keys, movedNames)])
+/** Loads the chosen clusters with all their wallets. */
+export async function loadClusters(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
+  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice), readNames(db, slice, keys)])
 }
+
+/** One name more than a batch moves, which says whether any is left; null for no bound. */
+export const readOfMoving = ({ movedNames }: Keys): number | null =>
+  Number.isFinite(movedNames) ? movedNames + 1 : null
 
 /** Clusters whose names may move: those that wallets leave, and where several do, those that they enter before. */
 function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Set<number> {
@@ -63,12 +66,14 @@ async function readWallets(db: Queryable, { network, clusters }: Slice): Promise
  * Reads names of clusters: the oldest, communities, those that the batch may make communities, and of clusters whose
  * names may move all. A cluster may hold a hundred thousand, and the head is locked.
  */
-async function readNames(db: Queryable, slice: Slice, keys: Keys, movedNames: number | null): Promise<void> {
+async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
-  const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = k.serial`
+  const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
+  const parts = rowsHeldBy({ network: NETWORK_CODE[network], moves: leaf('moves', network) }, 'k.serial')
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
+     CROSS JOIN LATERAL (${parts}) p
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
@@ -79,7 +84,7 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys, movedNames: nu
     db,
     network,
     { name: `slice_names_${network}`, text },
-    [serials, serials.map((serial) => left.has(serial)), [...keys.communities.keys()], movedNames],
+    [serials, serials.map((serial) => left.has(serial)), [...keys.communities.keys()], readOfMoving(keys)],
   )
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }

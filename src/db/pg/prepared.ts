@@ -11,6 +11,7 @@ export interface Leaves {
   wallets: string
   communities: string
   communityNames: string
+  moves: string
 }
 
 export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
@@ -34,6 +35,7 @@ const leavesOf = (network: Network): Leaves => ({
   wallets: leaf('wallets', network),
   communities: leaf('communities', network),
   communityNames: leaf('community_names', network),
+  moves: leaf('moves', network),
 })
 
 /**
@@ -43,3 +45,13 @@ const leavesOf = (network: Network): Leaves => ({
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
+
+/** Serial of the cluster that holds a name, by that in the name's row: the target, while the name is on its way. */
+export const holderOf = (l: Pick<Leaves, 'network' | 'moves'>, cluster: string): string =>
+  `coalesce((SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster})`
+
+/** Serials in the rows of the names that a cluster holds, as `cluster`: its own, unless they leave, and a source's. */
+export const rowsHeldBy = (l: Pick<Leaves, 'network' | 'moves'>, cluster: string): string => `
+  SELECT ${cluster} AS cluster WHERE NOT EXISTS (
+    SELECT FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster})
+  UNION ALL SELECT m.source FROM ${l.moves} m WHERE m.network = ${l.network} AND m.target = ${cluster}`

@@ -2,7 +2,7 @@ import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import { entryAt, holderOf, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -83,7 +83,8 @@ export const findClusterById = clusterBy<Buffer>(
 /** The cluster that holds this canonical name, null when nobody does. */
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
-  (l) => `SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
+  (l) =>
+    `SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
 )
 
 const idByAddress = prepare<{ id: Buffer }>(

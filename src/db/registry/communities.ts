@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { prepare } from '../pg/prepared.js'
+import { holderOf, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -8,7 +8,7 @@ const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
     ) n
     JOIN (${publicWallet(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )

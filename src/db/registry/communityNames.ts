@@ -6,7 +6,7 @@ import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, prepare } from '../pg/prepared.js'
+import { entryAt, holderOf, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { Stretch } from './owners.js'
 import { publicWallet } from './publicWallets.js'
@@ -68,7 +68,7 @@ const availability = prepare<{ taken: boolean; pending: boolean }>(
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2)
       OR EXISTS (
-        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = n.cluster
+        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
         WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
       ) AS taken,
       EXISTS (
@@ -103,7 +103,7 @@ const standing = prepare<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT cluster FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
+      coalesce(${home('$2')} = (SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3)

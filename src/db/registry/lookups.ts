@@ -1,7 +1,7 @@
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { type Leaves, prepare } from '../pg/prepared.js'
+import { holderOf, type Leaves, prepare, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 import { readOnce } from './readOnce.js'
@@ -32,7 +32,9 @@ const publicName = (l: Leaves, address: string): string => `
 /** Public entry of an address, with the default name of its cluster. */
 const publicEntry = (l: Leaves, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified,
-    (SELECT n.name FROM ${l.names} n WHERE n.network = ${l.network} AND n.cluster = w.cluster ORDER BY n.seq LIMIT 1)
+    (SELECT n.name FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
+       SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
+     ) n ORDER BY n.seq LIMIT 1)
       AS cluster_name
   FROM (${publicWallet(l, address)}) w`
 
@@ -61,7 +63,7 @@ export interface NameHit {
 // What bare names of one cluster resolve to is looked for once: it may be among a thousand wallets.
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
-  const holder = `SELECT n.cluster FROM ${l.names} n
+  const holder = `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
     WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
     WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`

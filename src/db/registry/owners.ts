@@ -2,7 +2,7 @@ import { BID_WORDS } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, prepare } from '../pg/prepared.js'
+import { entryAt, prepare, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -26,8 +26,10 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
-      SELECT name, seq, updated_seq FROM ${l.names}
-      WHERE network = ${l.network} AND cluster = w.cluster AND outcome = ${WON} AND seq > $2 ORDER BY seq LIMIT $3
+      SELECT n.* FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
+        SELECT name, seq, updated_seq FROM ${l.names}
+        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON} AND seq > $2 ORDER BY seq LIMIT $3
+      ) n ORDER BY n.seq LIMIT $3
     ) n
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.updated_seq')}) updated

@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { type Leaves, prepare } from '../pg/prepared.js'
+import { holderOf, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
@@ -26,7 +26,7 @@ const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isV
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
     CROSS JOIN LATERAL (
-      SELECT n.cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
     ) n
     LEFT JOIN LATERAL (
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w

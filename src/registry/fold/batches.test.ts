@@ -121,7 +121,7 @@ describe('the keys of a batch', () => {
   }
   const none = {
     ...{ names: new Set(), wallets: new Set(), actors: new Set(), clusterIds: new Set(), communities: new Map() },
-    movers: [],
+    ...{ movers: [], slices: [], movedNames: 0 },
     ...{ communityNames: new Set(), assignments: new Set(), walletNames: new Set() },
   }
   const keyed = (...addresses: Buffer[]) => new Set(addresses.map(keyOf))
@@ -145,7 +145,7 @@ describe('the keys of a batch', () => {
     expect(rename.keys).toEqual({ ...signed, walletNames: new Set(['x']) })
     const id = registry.clusters[1]!.id
     const verify = asked((w) => w.change({ kind: 'verify_wallet', actor: alice, clusterId: id }))
-    expect(verify.keys).toEqual({ ...signed, clusterIds: keyed(id), movers: [...signed.wallets] })
+    expect(verify.keys).toEqual({ ...signed, clusterIds: keyed(id), movers: [...signed.wallets], movedNames: 1_000 })
     const remove = asked((w) => w.change({ kind: 'remove_wallets', actor: alice, addresses: [eve] }))
     expect(remove.keys).toEqual(signed)
   })

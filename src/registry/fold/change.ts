@@ -3,8 +3,9 @@ import { type ChangeEvent, encodeChangeEffects } from '../journal/effects.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { madePublic } from './bid.js'
+import { beginMove, isMoving } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
-import type { ClusterName, ClusterState, JournalRow, WalletRow } from './rows.js'
+import type { ClusterState, JournalRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
 /** Accepted change: its cluster and its public events in order. */
@@ -228,6 +229,8 @@ function verify(
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
+  // whoever had left names behind would get them back, or those that it registers here would go with them
+  if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
@@ -247,21 +250,11 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
+  if (isMoving(work, from, entry.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removed(row)]
   if (moving.length === 0) return events
-  moveNames(work, seq, old, wholeCluster(work, entry.cluster), entry.cluster)
-  for (const { name } of moving) events.push({ type: 'TRANSFER_NAME', cluster: entry.cluster, from, name })
-  return events
-}
-
-function moveNames(work: Work, seq: number, from: ClusterState, to: ClusterState, cluster: number): void {
-  for (const { name } of from.names) {
-    work.owners.set(name, cluster)
-    work.changes.nameMoves.push({ name, cluster, updatedSeq: seq })
-  }
-  to.names = [...to.names, ...from.names].sort((a: ClusterName, b: ClusterName) => a.seq - b.seq)
-  from.names = []
+  return [...events, ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address })]
 }
 
 function confirmBackup(

@@ -8,6 +8,7 @@ import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
 import { applyPayment, configureCommunity, registerCommunityName } from './community.js'
+import { continueMove } from './moves.js'
 import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
@@ -20,35 +21,43 @@ export type {
   Head,
   JournalRow,
   Keys,
+  MoveRow,
   NameMove,
   NameRow,
   Slice,
   WalletRow,
 } from './rows.js'
-export { assignmentOf, fullName, MAX_MOVED_NAMES } from './rows.js'
+export { assignmentOf, fullName } from './rows.js'
 
 /**
  * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
  * a `Slice`, `fold` returns the rows to write.
  */
 
-/** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[]): Keys {
+/** Keys of the rows that a batch reads. `rulesets`: see `fold`. */
+export function keysOf(entries: readonly DecodedEntry[], rulesets = rulesetOf): Keys {
   const keys: Keys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
     clusterIds: new Set(),
     movers: [],
+    slices: [],
+    movedNames: 0,
     communities: new Map(),
     communityNames: new Set(),
     assignments: new Set(),
     walletNames: new Set(),
   }
-  for (const entry of entries) addKeys(keys, entry)
+  for (const entry of entries) {
+    addKeys(keys, entry)
+    if (mayMoveNames(entry)) keys.movedNames += rulesets(entry.ruleset).namesPerEntry
+  }
   addCommunityBidders(keys, entries)
   return keys
 }
+
+const mayMoveNames = ({ kind }: DecodedEntry): boolean => kind === 'verify_wallet' || kind === 'move_names'
 
 function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
   switch (content.kind) {
@@ -61,6 +70,9 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
       return
     case 'pay_community_name':
       addKeysOfPayment(keys, content)
+      return
+    case 'move_names':
+      keys.slices.push(keyOf(content.clusterId))
       return
     default:
       if (content.actor) addActor(keys, keyOf(content.actor))
@@ -173,6 +185,9 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
+      return
+    case 'move_names':
+      continueMove(work, row, content)
       return
     default:
       applyChange(work, row, content)

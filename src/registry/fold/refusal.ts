@@ -16,6 +16,8 @@ export type ChangeRefusal =
   | { code: 'last_verified_wallet' }
   /** Names would move along and reveal a private wallet. */
   | { code: 'names_would_reveal' }
+  /** Names of one of both clusters are still moving. */
+  | { code: 'names_moving' }
   | { code: 'wallet_limit' }
   /** Signer isn't verified in the cluster of the community. */
   | { code: 'forbidden' }

@@ -26,6 +26,10 @@ export interface Keys {
   clusterIds: Set<string>
   /** Signers of `verify_wallet`, one per change: names of the clusters that they leave may move. */
   movers: string[]
+  /** Ids of clusters whose names move on, one per slice. */
+  slices: string[]
+  /** Upper bound on the names that the batch moves out of one cluster. */
+  movedNames: number
   /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
   communities: Map<string, number>
   /** Community names that may be registered, as `fullName`. */
@@ -55,21 +59,18 @@ export interface ClusterName {
 export interface ClusterState {
   /** Entries by address key. Rows are replaced, never changed. */
   wallets: Map<string, WalletRow>
-  /** Names, oldest first: all where they may move; else the oldest, and those that are communities. */
+  /**
+   * Names that it holds, oldest first, with those that are still on their way to it and without those that leave it.
+   * Where they may move, one more than the batch moves at most; else the oldest, and those that are communities.
+   */
   names: ClusterName[]
 }
-
-/**
- * Upper bound on names that move with a wallet, judged before a change is appended and never by the fold, so that no
- * journalled change is decided anew.
- */
-export const MAX_MOVED_NAMES = 1_000
 
 /** Rows that a batch reads, as before it. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {
   network: Network
   head: Head
-  /** Owned names, with the serial of their cluster. */
+  /** Owned names, with the serial of the cluster that holds them: the target, while they are on their way. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
   /** Smallest number whose cluster id is free, per wallet that is unverified or may become so within the batch. */
@@ -84,6 +85,24 @@ export interface Slice {
   communityNames: Set<string>
   /** Names that whole clusters got by a claim, by `assignmentOf`. */
   assigned: Map<string, string>
+  /** Moves under way from or to whole clusters, and those that slices carry on, by source. */
+  moves: Map<number, Move>
+}
+
+/** Names that leave a cluster for another in slices (moves.ts). Clusters are serials. */
+export interface MoveRow {
+  source: number
+  target: number
+  /** Entry that began it. */
+  seq: number
+  /** Stored address of the wallet that the names move with. */
+  actor: Buffer
+}
+
+/** Move as the fold knows it. */
+interface Move extends MoveRow {
+  /** Names still to move, oldest first: all, or one more than the batch moves at most; none where it has no slice. */
+  names: readonly ClusterName[]
 }
 
 export const assignmentOf = (community: string, cluster: number): string => `${community} ${cluster}`
@@ -146,7 +165,7 @@ export interface CommunityNameRow {
   seq: number
 }
 
-/** Transfer of a name to another cluster. */
+/** Transfer of a name's row to another cluster. */
 export interface NameMove {
   name: string
   cluster: number
@@ -180,6 +199,10 @@ export interface Changes {
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
   nameMoves: NameMove[]
+  /** Sources of moves that have ended. */
+  movesEnded: number[]
+  /** Moves that have begun and go on. */
+  moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
   /** One per payment, in order. */

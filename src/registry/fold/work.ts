@@ -28,6 +28,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     communities: new Map(before.communities),
     communityNames: new Set(before.communityNames),
     assigned: new Map(before.assigned),
+    moves: new Map(before.moves),
     ruleset: rulesetOf(CURRENT_RULESET),
     changes: {
       // spelled out: all heads have one shape then, and what is compiled for them stays good
@@ -39,6 +40,8 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
       walletUpdates: [],
       walletRemovals: [],
       nameMoves: [],
+      movesEnded: [],
+      moves: [],
       communities: [],
       communityNames: [],
       payments: [],
@@ -52,7 +55,7 @@ const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
     [...clusters].map(([serial, { wallets, names }]) => [serial, { wallets: new Map(wallets), names: [...names] }]),
   )
 
-/** Ends a fold: wallet rows to write are the difference of whole clusters to before. */
+/** Ends a fold: rows of wallets and moves to write are the difference to before. */
 export function finishWork(work: Work, before: Slice): Changes {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
@@ -68,6 +71,9 @@ export function finishWork(work: Work, before: Slice): Changes {
     }
     if (old) for (const [key, was] of old) if (!wallets.has(key)) changes.walletRemovals.push(was)
   }
+  for (const [source, { target, seq, actor }] of work.moves)
+    if (before.moves.get(source)?.seq !== seq) changes.moves.push({ source, target, seq, actor })
+  for (const [source, { seq }] of before.moves) if (work.moves.get(source)?.seq !== seq) changes.movesEnded.push(source)
   return changes
 }
 

@@ -2,11 +2,12 @@ import { wordToBigInt } from '../primitives/bytes.js'
 import { type Bid, decodeBid } from './bid.js'
 import { decodeChange, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
+import { decodeMove, type MoveContent } from './move.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { CURRENT_RULESET } from './ruleset.js'
 
 /** Decoded body of an entry, by kind. */
-type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent
+type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent | MoveContent
 
 /** Entry with its body, decoded once where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Entry {
@@ -29,6 +30,8 @@ function contentOf(kind: Entry['kind'], body: Buffer): Content {
       return { kind, minimumWei: wordToBigInt(body) }
     case 'pay_community_name':
       return decodePayment(body)
+    case 'move_names':
+      return decodeMove(body)
     default:
       return decodeChange(kind, body)
   }

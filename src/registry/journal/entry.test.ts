@@ -15,6 +15,7 @@ describe('entry kinds', () => {
       configure_community: 22,
       register_community_name: 23,
       pay_community_name: 24,
+      move_names: 25,
     })
     for (const [kind, code] of Object.entries(ENTRY_KIND)) expect(entryKind(code)).toBe(kind)
     expect(() => entryKind(99)).toThrow(RangeError)

@@ -1,4 +1,4 @@
-/** Kinds of journal entries (never renumber). Signed changes and community payments count from 16. */
+/** Kinds of journal entries (never renumber). What no contract of ours logs on the hub counts from 16. */
 export const ENTRY_KIND = {
   bid: 1,
   minimum: 2,
@@ -11,6 +11,7 @@ export const ENTRY_KIND = {
   configure_community: 22,
   register_community_name: 23,
   pay_community_name: 24,
+  move_names: 25,
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
@@ -25,16 +26,19 @@ export function entryKind(code: number): EntryKind {
   return kind
 }
 
-/** Input of the fold, complete: a confirmed log of the hub, a confirmed payment on any chain, or a signed change. */
+/**
+ * Input of the fold, complete: a confirmed log of the hub, a confirmed payment on any chain, a signed change, or the
+ * next slice of a move that a signed change began.
+ */
 export interface Entry {
   kind: EntryKind
-  /** Position on the chain, null for signed changes. Chains are numbered per network. */
+  /** Position on the chain, null for signed changes and slices of moves. Chains are numbered per network. */
   position: { chain: number; block: number; logIndex: number } | null
   /** First 8 bytes of the transaction hash, null without a transaction. */
   txKey: bigint | null
   /** Time of the cause (block, request), ms. Journal timestamps never decrease. */
   causeMs: number
-  /** Body by kind. bid: bid.ts. minimum: one word, wei. Signed changes: change.ts. Payments: payment.ts. */
+  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones), payment.ts, move.ts. */
   body: Buffer
   /** Version of the entry's ruleset (ruleset.ts); absent in a new entry: current. */
   ruleset?: number

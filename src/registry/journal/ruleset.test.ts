@@ -5,17 +5,19 @@ import type { Entry } from './entry.js'
 import { CURRENT_RULESET, type Ruleset, rulesetOf } from './ruleset.js'
 
 it('has versions that never change, of which the newest is current', () => {
-  expect(rulesetOf(1)).toEqual({ maxClusterWallets: 1_000 })
-  expect(CURRENT_RULESET).toBe(1)
+  expect(rulesetOf(1)).toEqual({ maxClusterWallets: 1_000, namesPerEntry: Number.POSITIVE_INFINITY })
+  expect(rulesetOf(2)).toEqual({ maxClusterWallets: 1_000, namesPerEntry: 1_000 })
+  expect(CURRENT_RULESET).toBe(2)
 })
 
-it.each([0, 2, -1, 1.5])('knows no version %d', (version) => {
+it.each([0, 3, -1, 1.5])('knows no version %d', (version) => {
   expect(() => rulesetOf(version)).toThrow(`ruleset ${version} is unknown`)
 })
 
 describe('a rule that changed at a position of the journal', () => {
   /** Rules by which a cluster has at most two entries from version 2 on. */
-  const rulesets = (version: number): Ruleset => (version === 2 ? { maxClusterWallets: 2 } : rulesetOf(version))
+  const rulesets = (version: number): Ruleset =>
+    version === 2 ? { ...rulesetOf(1), maxClusterWallets: 2 } : rulesetOf(version)
   const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
   const [alice, bob] = [wallet(0xa1), wallet(0xb0)]
   const LATE = Number.MAX_SAFE_INTEGER

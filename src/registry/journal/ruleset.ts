@@ -13,14 +13,17 @@
 export interface Ruleset {
   /** Maximum of wallets per cluster. */
   maxClusterWallets: number
+  /** Maximum of names that one entry moves; the rest follow in entries of their own (fold/moves.ts). */
+  namesPerEntry: number
 }
 
 const RULESETS: Readonly<Record<number, Ruleset>> = {
-  1: { maxClusterWallets: 1_000 },
+  1: { maxClusterWallets: 1_000, namesPerEntry: Number.POSITIVE_INFINITY },
+  2: { maxClusterWallets: 1_000, namesPerEntry: 1_000 },
 }
 
 /** Version of new entries. */
-export const CURRENT_RULESET = 1
+export const CURRENT_RULESET = 2
 
 /** In place of a version: the entry of a public copy, whose journal lacks what is private and can't be folded again. */
 export const NOT_FOLDED = 0

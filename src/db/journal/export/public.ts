@@ -64,6 +64,7 @@ const COLUMNS: Record<StateTable, string> = {
   wallets: 'network, cluster, address, name, verified, private, backed_up, @created_seq, @updated_seq',
   communities: 'network, name, @seq',
   community_names: 'network, community, name, address, verified, assigned, @seq',
+  moves: 'network, source, target, @seq, actor',
 }
 
 /** Says which cluster a name was assigned to where everybody knows its owner in it. */

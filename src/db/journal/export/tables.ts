@@ -50,6 +50,7 @@ export const TABLES = {
   wallets: { kept: 'state' },
   communities: { kept: 'state' },
   community_names: { kept: 'state' },
+  moves: { kept: 'state' },
   journal: { kept: 'journal' },
   journal_heads: { kept: 'derived' },
   chain_states: { kept: 'derived' },

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type EntryKind, entryKind } from '../../../registry/journal/entry.js'
+import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
 import { decodeAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
@@ -164,7 +164,7 @@ export async function addLateEntries(client: pg.ClientBase, report: Reported, ta
   // entries after the dropped blocks are all kept, so that both generations number them alike but for a constant
   const sql = `SELECT o.seq, o.kind FROM public.journal o
     JOIN public.journal n ON n.network = o.network AND n.generation = o.generation + 1 AND n.seq = o.seq - $3::int8
-    WHERE o.network = $1 AND o.generation = $2 AND o.seq > $4 AND o.chain IS NULL
+    WHERE o.network = $1 AND o.generation = $2 AND o.seq > $4 AND ${isChange}
       AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`
   const values = [tables.generation, seq - newSeq, report.upTo]
   const late = await query<{ seq: number; kind: number }>(client, network, sql, values)
@@ -176,6 +176,9 @@ export async function addLateEntries(client: pg.ClientBase, report: Reported, ta
     withoutEffect: { count: withoutEffect.count + late.length, first: first.slice(0, SAMPLE) },
   }
 }
+
+/** Whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
@@ -215,6 +218,6 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
       JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
-      WHERE o.chain IS NULL AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
+      WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
   }
 }

@@ -1,0 +1,58 @@
+import type pg from 'pg'
+import { decodeEntry } from '../../../registry/journal/decode.js'
+import { encodeMove } from '../../../registry/journal/move.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
+import type { Network } from '../../../registry/primitives/network.js'
+import { notify } from '../../pg/notify.js'
+import { leaf } from '../../pg/partitions.js'
+import { inTransaction } from '../../pg/pool.js'
+import { type Queryable, query } from '../../pg/rows.js'
+import { appendEntries } from '../append.js'
+import { lockHead } from '../head.js'
+
+/** Result of a slice. */
+interface MovedSlice {
+  /** Cluster that the names leave, hex. */
+  clusterId: string
+  names: number
+  /** True where none is left. */
+  isLast: boolean
+}
+
+/** Id of the source of the oldest move under way, undefined without one. */
+async function nextSource(db: Queryable, network: Network): Promise<Buffer | undefined> {
+  const text = `SELECT c.id FROM ${leaf('moves', network)} m
+    JOIN ${leaf('clusters', network)} c ON c.network = m.network AND c.serial = m.source
+    WHERE m.network = $1 ORDER BY m.seq LIMIT 1`
+  const [row] = await query<{ id: Buffer }>(db, network, { name: `next_move_${network}`, text })
+  return row?.id
+}
+
+/**
+ * Moves the next names of the oldest move under way (src/registry/fold/moves.ts), in one short transaction.
+ * @returns null where no name is on its way, or the network is being caught up
+ * @throws LostLeadershipError
+ */
+export async function moveSlice({
+  pool,
+  network,
+  epoch,
+}: {
+  pool: pg.Pool
+  network: Network
+  epoch: number
+}): Promise<MovedSlice | null> {
+  // mostly there is none, and the head need not be locked
+  if (!(await nextSource(pool, network))) return null
+  return inTransaction(pool, async (client) => {
+    const head = await lockHead(client, network, epoch)
+    const source = head.caughtUp ? await nextSource(client, network) : undefined
+    if (!source) return null
+    const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
+    const entry = decodeEntry({ kind: 'move_names', ...at, body: encodeMove(source) })
+    const { changes } = await appendEntries(client, network, [entry], { epoch })
+    await notify(client, network)
+    const { nameMoves, movesEnded } = changes
+    return { clusterId: toHex(source), names: nameMoves.length, isLast: movesEnded.length > 0 }
+  })
+}
