@@ -1,7 +1,8 @@
 /**
- * `npm run topology`: what examples/deploy/topology/compose.yaml names, as processes on this machine, from the same files: primary and
- * replica, pgbouncer, two processes that index and relay, three of the API behind HAProxy. Visitors go through HAProxy while a
- * process of the API is stopped, one is killed, and so is the leading indexer. Exit code 1 where one of them notices.
+ * `npm run topology`: what examples/deploy/topology/compose.yaml names, as processes on this machine, from the same
+ * files: primary and replica, pgbouncer, two processes that index and relay, three of the API behind HAProxy. Visitors
+ * go through HAProxy while a process of the API is stopped, one is killed, and so is the leading indexer. Exit code 1
+ * where one of them notices.
  */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

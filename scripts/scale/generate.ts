@@ -87,6 +87,7 @@ function sliceOf(head: Head, first: number, end: number, names: number): Slice {
   return {
     ...{ network: NETWORK, head, owners, nextClusterNumber, verified: new Map(), clusters: new Map() },
     ...{ clusterSerials: new Map(), communities: new Map(), communityNames: new Set(), assigned: new Map() },
+    moves: new Map(),
   }
 }
 

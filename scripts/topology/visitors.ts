@@ -98,7 +98,10 @@ export async function wholeFeed(api: string): Promise<string[]> {
   }
 }
 
-/** Asks far more than an address may. @returns answers by status, of the flood and of a neighbour behind the same proxy */
+/**
+ * Asks far more than an address may.
+ * @returns answers by status, of the flood and of a neighbour behind the same proxy
+ */
 export async function flood(
   api: string,
   from: string,

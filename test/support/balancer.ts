@@ -6,8 +6,8 @@ import type { ClusterdProcess } from './clusterdProcess.js'
 const LOOK_MS = 50
 
 /**
- * A balancer before processes of the API, as examples/deploy/topology/haproxy.cfg has one: who is not ready is sent nothing,
- * what reached no process goes to another, and nothing is sent twice.
+ * A balancer before processes of the API, as examples/deploy/topology/haproxy.cfg has one: who is not ready is sent
+ * nothing, what reached no process goes to another, and nothing is sent twice.
  */
 export async function startBalancer(processes: () => readonly ClusterdProcess[]) {
   const ready = new Set<string>()
