@@ -30,9 +30,12 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     load = await startLoad(stack, SIGNERS)
   }, 180_000)
   afterAll(async () => {
-    await load?.end()
-    await stack?.stop()
-    await cluster?.stop()
+    try {
+      await load?.end()
+    } finally {
+      await stack?.stop()
+      await cluster?.stop()
+    }
   })
 
   const outages: [string, (primary: Node) => Promise<void> | void, (primary: Node) => Promise<void> | void][] = [

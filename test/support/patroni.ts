@@ -125,7 +125,7 @@ async function startEtcd(home: string, ended: (() => Promise<unknown>)[]): Promi
   const child = await spawnChild({
     command: 'etcd',
     args: [
-      ...['--data-dir', join(home, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn'],
+      ...['--data-dir', join(home, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn', '--enable-v2=true'],
       ...['--listen-client-urls', url, '--advertise-client-urls', url],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
       ...['--initial-cluster', `default=${peerUrl}`],
@@ -207,7 +207,7 @@ async function createNode(
   mkdirSync(dataDir, { mode: 0o700 })
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, PATRONI_NAME: name, PATRONI_LOG_LEVEL: 'INFO' },
-    ...{ PATRONI_ETCD3_HOSTS: `127.0.0.1:${etcd!.port}`, PATRONI_ETCD3_USE_PROXIES: 'true' },
+    ...{ PATRONI_ETCD_HOSTS: `127.0.0.1:${etcd!.port}`, PATRONI_ETCD_USE_PROXIES: 'true' },
     ...{ PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`, PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}` },
     PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${rest!.port}`,
     PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${postgres!.port}`,
