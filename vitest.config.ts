@@ -44,7 +44,7 @@ const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map
 /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
 const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)
 
-/** Measurements of how fast a daemon or Patroni, whose leads last for seconds, notices an outage: beside nothing else. */
+/** Measurements of how fast a daemon or Patroni notices an outage: beside nothing else. */
 const ALONE = ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
 
 export default defineConfig({
