@@ -4,6 +4,7 @@ import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, startApi } from '../api/support.js'
 import { proofOf, solanaAccount } from '../api/wallets.js'
+import { nodesOf, rowsRead } from '../support/plan.js'
 import { pathsOf } from './paths.js'
 import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
 
@@ -151,25 +152,12 @@ describe('with private wallets and without', () => {
   )
 })
 
-interface Plan {
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
-/** Rows that a plan reads of each table, those that a filter takes out again too. */
-function rowsRead(plan: Plan): Record<string, number> {
+/** Rows that a statement reads of each table. */
+function readOf(explained: pg.QueryResult): Record<string, number> {
   const read: Record<string, number> = {}
-  for (const node of nodesOf(plan)) {
+  for (const node of nodesOf(explained)) {
     const table = node['Relation Name']
-    if (table === undefined) continue
-    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-    read[table] = (read[table] ?? 0) + (node['Actual Rows'] + removed) * node['Actual Loops']
+    if (table !== undefined) read[table] = (read[table] ?? 0) + rowsRead(node)
   }
   return read
 }
@@ -182,8 +170,8 @@ function recordPlans(pool: pg.Pool) {
     // how far the tables are behind is asked again after a second, whoever asks
     if (/^\s*(SELECT|WITH)\b/.test(config.text) && !config.text.includes('chain_states')) {
       const { text, values } = config
-      const { rows } = await plain({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values: values ?? [] })
-      taken.push([text, rowsRead(rows[0]['QUERY PLAN'][0].Plan)])
+      const explained = await plain({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values: values ?? [] })
+      taken.push([text, readOf(explained)])
     }
     return plain(config)
   }

@@ -24,6 +24,7 @@ import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useDatabase } from '../storage/database.js'
+import { nodesOf, rowsRead } from '../support/plan.js'
 
 /** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
 const NAMES = 5_000
@@ -58,16 +59,6 @@ beforeAll(async () => {
 })
 afterAll(() => pool.end())
 
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: Plan[]
-}
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 /** Of one row a network, or a chain. */
 const SMALL = ['journal_heads', 'chains']
 
@@ -75,12 +66,10 @@ const SMALL = ['journal_heads', 'chains']
 async function examined(work: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; whole: string[] }> {
   const found = { rows: 0, whole: [] as string[] }
   const query = async (config: pg.QueryConfig) => {
-    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values)
-    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan)) {
+    for (const node of nodesOf(await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values))) {
       const table = node['Relation Name']
       if (!table || SMALL.includes(table)) continue
-      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-      found.rows += node['Actual Loops'] * (node['Actual Rows'] + removed)
+      found.rows += rowsRead(node)
       if (node['Node Type'] === 'Seq Scan') found.whole.push(table)
     }
     return pool.query(config)

@@ -10,6 +10,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { readAvailability } from '../../src/db/registry/availability.js'
 import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
+import { nodesOf, rowsRead } from '../support/plan.js'
 import { useDatabase } from './database.js'
 
 /** Rows of each table. */
@@ -54,24 +55,12 @@ beforeAll(async () => {
   await pool.query('ANALYZE jobs, messages, payments, wallets, received')
 })
 
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows'?: number
-  'Actual Loops'?: number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
 /** The tables that a statement reads whole, and the number of rows that it gives. */
 async function look<T>(work: (db: Queryable) => Promise<T>): Promise<{ scanned: string[]; result: T }> {
   const scanned: string[] = []
   const { pool } = database
   const query = async (config: pg.QueryConfig) => {
-    const { rows } = await pool.query(`EXPLAIN (FORMAT JSON) ${config.text}`, config.values)
-    const nodes = nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan)
+    const nodes = nodesOf(await pool.query(`EXPLAIN (FORMAT JSON) ${config.text}`, config.values))
     for (const node of nodes) if (node['Node Type'] === 'Seq Scan') scanned.push(node['Relation Name']!)
     return pool.query(config)
   }
@@ -134,10 +123,8 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
 async function walletsRead(work: (db: Queryable) => Promise<unknown>): Promise<number> {
   let read = 0
   const query = async ({ text, values }: pg.QueryConfig) => {
-    const { rows } = await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
-    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
-      if (node['Relation Name'] === 'wallets_testnet')
-        read += node['Actual Loops']! * (node['Actual Rows']! + (node['Rows Removed by Filter'] ?? 0))
+    for (const node of nodesOf(await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)))
+      if (node['Relation Name'] === 'wallets_testnet') read += rowsRead(node)
     return database.pool.query(text, values as unknown[])
   }
   await work({ query } as Queryable)
@@ -174,9 +161,8 @@ it('availability reads nothing of other names of the tail, by the plan that a co
   const read: unknown[] = []
   const query = async (config: pg.QueryConfig) => {
     await one.query(`PREPARE asked (text[]) AS ${config.text}`)
-    const { rows } = await one.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (ARRAY['fact-7'])`)
-    for (const node of nodesOf((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
-      read.push(node['Actual Rows'])
+    const explained = await one.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (ARRAY['fact-7'])`)
+    for (const node of nodesOf(explained)) read.push(node['Actual Rows'])
     return one.query(config)
   }
   expect(await readAvailability({ query } as Queryable, 'testnet', ['fact-7'])).toEqual(['pending'])
