@@ -8,11 +8,12 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../src/testing/index.js'
+import { databaseUrl } from '../src/testing/processes/postgres.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 import { freshWallet, registerOn } from '../test/support/world.js'
 import { type Bench, describeMachine, latencyOf, printTable, runBench, thousands } from './bench/bench.js'
 import { buyerOf, lookUps, type Met, memberOf } from './siege/honest.js'
-import { type Installation, install } from './topology/installation.js'
+import { DATABASE, type Installation, install } from './topology/installation.js'
 import { type Follower, finalized, flood, follow, waits, wholeFeed } from './topology/visitors.js'
 
 startBuiltPrograms('topology')
@@ -58,9 +59,7 @@ async function watchConnections(database: string, signal: AbortSignal): Promise<
 
 /** Transactions that a server has ended in the installation's database. */
 async function transactions(url: string): Promise<number> {
-  const at = new URL(url)
-  at.pathname = '/clusterd'
-  const client = new pg.Client({ connectionString: at.href })
+  const client = new pg.Client({ connectionString: databaseUrl(url, DATABASE) })
   await client.connect()
   // counts are reported within a second
   await sleep(1_500)

@@ -86,8 +86,10 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   const { missing, newer } = await compareSchema(config.databaseDirectUrl)
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
-  const applied = await migrate(config.databaseDirectUrl)
-  if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
+  if (missing.length > 0) {
+    const applied = await migrate(config.databaseDirectUrl)
+    if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
+  }
   const daemon = new RunningDaemon(config, log)
   try {
     await daemon.start()

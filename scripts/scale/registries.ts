@@ -2,7 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createDatabase, dropDatabase, type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import {
+  createDatabase,
+  databaseUrl,
+  dropDatabase,
+  type Postgres,
+  startPostgres,
+} from '../../src/testing/processes/postgres.js'
 import { thousands } from '../bench/bench.js'
 import { type Generated, generate } from './generate.js'
 
@@ -35,8 +41,8 @@ export async function makeRegistries(folder: string, sizes: readonly number[]): 
     for (const size of missing) {
       // what a run that was stopped left
       await dropDatabase(postgres.url, nameOf(size))
-      const databaseUrl = await createDatabase(postgres.url, nameOf(size))
-      const made = await generate({ databaseUrl, names: size, onProgress: createProgress(size) })
+      const url = await createDatabase(postgres.url, nameOf(size))
+      const made = await generate({ databaseUrl: url, names: size, onProgress: createProgress(size) })
       console.log(`${thousands(size)} names: ${JSON.stringify(made)}`)
       writeFileSync(noteOf(folder, size), JSON.stringify(made))
     }
@@ -47,16 +53,15 @@ export async function makeRegistries(folder: string, sizes: readonly number[]): 
 
 /** A registry that a folder has, without the chain that an earlier run asked. */
 export async function openRegistry(folder: string, size: number, server: Postgres): Promise<Registry> {
-  const databaseUrl = new URL(server.url)
-  databaseUrl.pathname = `/${nameOf(size)}`
+  const url = databaseUrl(server.url, nameOf(size))
   const made = JSON.parse(readFileSync(noteOf(folder, size), 'utf8')) as Generated
-  const client = new pg.Client({ connectionString: databaseUrl.href })
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query('DELETE FROM chains')
   const { rows } = await client.query<{ path: string }>(HOT)
   await client.end()
   warm(rows.map(({ path }) => join(folder, 'pg', path)))
-  return { ...made, size, databaseUrl: databaseUrl.href }
+  return { ...made, size, databaseUrl: url }
 }
 
 /** What look-ups read: all but the journal's rows, and the indexes over them that the feed goes by. */

@@ -5,6 +5,7 @@ import { sealKeystore } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type Postgres, type Stack, startPostgres, startStack } from '../../src/testing/index.js'
 import { freePort } from '../../src/testing/processes/ports.js'
+import { databaseUrl } from '../../src/testing/processes/postgres.js'
 import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount, privateKeyOf } from '../../src/testing/world.js'
@@ -14,6 +15,8 @@ import { startReplica } from '../../test/support/replica.js'
 import type { Bench } from '../bench/bench.js'
 import { initStatements, interpolate, placed, read, readCompose, type Service, settingsOf } from './files.js'
 
+/** As init.sql names it. */
+export const DATABASE = 'clusterd'
 const PASSWORD = 'topology'
 const NOBODY = 65_534
 const START_LIMIT_MS = 20_000
@@ -63,9 +66,7 @@ export async function install({ home, onEnd }: Bench, log: (line: string) => voi
   log(`${ours.length} processes of clusterd are ready`)
   const processes = Object.fromEntries(started)
   const balancer = await startBalancer(home, processes, onEnd)
-  const database = new URL(primary.url)
-  database.pathname = '/clusterd'
-  return { stack, primary, replica, processes, database: database.href, ...balancer }
+  return { stack, primary, replica, processes, database: databaseUrl(primary.url, DATABASE), ...balancer }
 }
 
 async function startServers(home: string, services: Record<string, Service>, onEnd: Bench['onEnd']) {
@@ -78,9 +79,7 @@ async function startServers(home: string, services: Record<string, Service>, onE
   onEnd(() => primary.stop())
   const [server, database] = initStatements(PASSWORD)
   await run(primary.url, server)
-  const url = new URL(primary.url)
-  url.pathname = '/clusterd'
-  await run(url.href, database)
+  await run(databaseUrl(primary.url, DATABASE), database)
   const replica = await startReplica(primary, join(home, 'replica'))
   onEnd(() => replica.stop())
   return { primary, replica }

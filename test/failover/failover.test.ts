@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wholeFeed } from '../../scripts/topology/visitors.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { ask } from '../../src/testing/signIn.js'
 import { missingForPatroni, type Node, type PatroniCluster, startPatroni } from '../support/patroni.js'
-import { type Load, startLoad, walkFeed } from './load.js'
+import { type Load, startLoad } from './load.js'
 
 /** For a machine that other tests share; docs/operations.md has what was measured on a quiet one. */
 const BACK_MS = 30_000
@@ -82,7 +83,7 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
       expect(own.filter((one) => !there.has(one.address.toLowerCase()))).toEqual([])
     }
     for (const tx of load.registered) await until.status(stack, tx, 'finalized')
-    const feed = await walkFeed(stack)
+    const feed = await wholeFeed(stack.api)
     expect(feed.length).toBeGreaterThanOrEqual(load.registered.length)
     await expect.poll(() => load.consumed.length, DEADLINE).toBe(feed.length)
     expect(load.consumed).toEqual(feed)

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../../src/client/index.js'
 import type { Stack } from '../../src/testing/index.js'
-import { ask, signIn } from '../../src/testing/signIn.js'
-import { ask as askAny, freshName, registerOn } from '../support/world.js'
+import { signIn } from '../../src/testing/signIn.js'
+import { ask, freshName, registerOn } from '../support/world.js'
 
 /** Light traffic on a world whose database fails over, and what it was told. */
 
@@ -92,7 +92,7 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
   let gapMs = 0
   const looking = (async () => {
     while (!stop.signal.aborted) {
-      const answer = await askAny('GET', `/v1/clusters/name/${freshName()}`, undefined, stack).catch(() => null)
+      const answer = await ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack).catch(() => null)
       if (answer?.status === 404) {
         gapMs = Math.max(gapMs, performance.now() - lookedUpMs)
         lookedUpMs = performance.now()
@@ -134,17 +134,5 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
       reading.abort()
       await Promise.all([...changing, registering, looking, consuming])
     },
-  }
-}
-
-/** The whole feed, page by page, as JSON. */
-export async function walkFeed(at: { api: string }): Promise<string[]> {
-  const items: string[] = []
-  let page = '/v1/events?orderBy=oldest&limit=500'
-  for (;;) {
-    const answer = await ask<{ items: object[]; nextPage?: string }>(at.api, page)
-    items.push(...answer.items.map((item) => JSON.stringify(item)))
-    if (answer.nextPage === undefined) return items
-    page = `/v1/events?nextPage=${encodeURIComponent(answer.nextPage)}&limit=500`
   }
 }

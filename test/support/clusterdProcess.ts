@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { freePort, releasePort } from '../../src/testing/processes/ports.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { metricLines } from './metrics.js'
 
 const READY_LIMIT_MS = 40_000
 const STOP_GRACE_MS = 20_000
@@ -67,10 +68,7 @@ export async function startClusterd(
       const isUp = await waitFor(async () => child.hasExited() || (await isReady()), READY_LIMIT_MS)
       if (!isUp || child.hasExited()) throw new Error(`clusterd is not ready:\n${child.logTail()}`)
     },
-    async metric(name) {
-      const text = await (await fetch(`${ops}/metrics`)).text()
-      return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    },
+    metric: (name) => metricLines(ops, name),
     async end(signal = 'SIGTERM') {
       await child.end(signal, STOP_GRACE_MS)
       for (const one of [port, opsPort]) releasePort(one)

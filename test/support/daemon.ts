@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/config/index.js'
 import { type Daemon, startDaemon } from '../../src/daemon.js'
 import { createLog } from '../../src/ops/log/log.js'
+import { metricLines } from './metrics.js'
 
 /** A daemon in this process, with what its log says. */
 export interface TestDaemon {
@@ -42,10 +43,7 @@ export async function startTestDaemon(
       const response = await fetch(`${ops}/status`)
       return { code: response.status, ...((await response.json()) as { problems: string[]; warnings: string[] }) }
     },
-    async metric(name) {
-      const text = await (await fetch(`${ops}/metrics`)).text()
-      return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    },
+    metric: (name) => metricLines(ops, name),
     async stop() {
       await daemon.stop()
       rmSync(home, { recursive: true, force: true })

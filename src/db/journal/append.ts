@@ -274,8 +274,6 @@ async function removeWallets(db: Queryable, network: Network, rows: Changes['wal
   await writeAll(db, network, { what: 'removing wallets', text }, values)
 }
 
-const MOVING = 'moving names'
-
 async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
@@ -283,7 +281,9 @@ async function moveNames(db: Queryable, network: Network, moves: readonly NameMo
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  await writeAll(db, network, { what: MOVING, text }, [...values, newest.map((move) => move.updatedSeq)])
+  // a plan for any number of names reads all that there are, on young tables: each batch has its own
+  const statement = { what: 'moving names', text, isPlannedEachTime: true }
+  await writeAll(db, network, statement, [...values, newest.map((move) => move.updatedSeq)])
 }
 
 async function endMoves(db: Queryable, network: Network, sources: Changes['movesEnded']): Promise<void> {
@@ -302,13 +302,12 @@ async function markCommunities(db: Queryable, network: Network, rows: readonly C
 async function writeAll(
   db: Queryable,
   network: Network,
-  { what, text }: { what: string; text: string },
+  { what, text, isPlannedEachTime = false }: { what: string; text: string; isPlannedEachTime?: boolean },
   columns: readonly unknown[],
 ): Promise<void> {
   const wanted = `$${columns.length + 2}::int`
   const checked = `WITH written AS (${text} RETURNING 1) SELECT CASE WHEN count(*) <> ${wanted}
     THEN ('${what}: ' || count(*) || ' of ' || ${wanted} || ' rows were there')::int END FROM written`
-  // a plan for any number of names reads all that there are, on young tables: each batch has its own
-  const statement = what === MOVING ? checked : { name: `${what} of ${network}`, text: checked }
+  const statement = isPlannedEachTime ? checked : { name: `${what} of ${network}`, text: checked }
   await query(db, network, statement, [...columns, (columns[0] as readonly unknown[]).length])
 }

@@ -111,7 +111,7 @@ export async function completeSlice(
   chooseClusters(slice, keys)
   if (searches.length + slice.clusters.size > 0)
     await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys)])
-  if (keys.movedNames > 0) await pipelined(client, (db) => [loadMoves(db, slice, keys)])
+  if (keys.movedNames > 0) await loadMoves(client, slice, keys)
   await findFreeIds(client, slice, searches)
   await loadCommunities(client, slice, keys)
   return slice

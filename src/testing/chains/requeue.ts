@@ -36,4 +36,4 @@ async function sendAgain(node: Node, sender: Address, hashes: readonly Hex[]): P
 
 /** Calls a method that viem's types of a public client lack. */
 const ask = <T>(node: Node, method: string, ...params: unknown[]): Promise<T> =>
-  node.request({ method, params } as unknown as Parameters<Node['request']>[0]) as Promise<T>
+  node.request({ method, params } as never) as Promise<T>
