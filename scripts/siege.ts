@@ -82,7 +82,8 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   const nextBlock = new RegExp(`^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`, 'm')
   while (!signal.aborted) {
     const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
-    const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
+    // a connection that was kept may end while this process does not get its turn
+    const metrics = await fetch(`${stack.ops}/metrics`, { headers: { connection: 'close' } }).then((res) => res.text())
     const indexed = Number(nextBlock.exec(metrics)?.[1]) - 1 + CONFIRMATION_BLOCKS
     const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${stack.daemon.pid}/status`, 'utf8'))?.[1]
     const gaugesMib = Object.values(GAUGES).map(
@@ -173,7 +174,9 @@ async function main({ onEnd }: Bench): Promise<void> {
   const attackers = ATTACKERS.map((localAddress) => attack({ api: stack.api, localAddress, targets }))
   onEnd(() => Promise.all(attackers.map((end) => end())))
   stack.failed.then((why) => console.log(`${why}\n${stack.daemon.logs().slice(-20_000)}`))
-  const signal = AbortSignal.timeout(seconds * 1_000)
+  const ended = new AbortController()
+  onEnd(async () => ended.abort())
+  const signal = AbortSignal.any([AbortSignal.timeout(seconds * 1_000), ended.signal])
   const [looked, changed, bought, samples] = await Promise.all([
     lookUps(stack.api, VISITOR, { name, owner }, signal),
     change(signal),
