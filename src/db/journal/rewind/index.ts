@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
-import { lockKeys } from '../../pg/leader.js'
+import { lockKeys } from '../../pg/codes.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
@@ -68,7 +68,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await writer.query('ROLLBACK').catch(() => {})
     if (isLocked) {
       await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
-      await writer.query('SELECT pg_advisory_unlock($1, $2)', lock).catch(() => {})
+      await writer.query('SELECT pg_advisory_unlock($1, $2)', [...lock]).catch(() => {})
     }
     // destroyed, not pooled: its search path and prepared statements belong to the rewind
     writer.release(true)
