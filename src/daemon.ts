@@ -160,7 +160,7 @@ class RunningDaemon {
   }
 
   async start(): Promise<void> {
-    const { roles } = this.#config
+    const { roles, snapshotEvery } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
@@ -172,7 +172,8 @@ class RunningDaemon {
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
       }
       if (sources.chains.length === 0) continue
-      if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources, this.#listener))
+      if (roles.includes('index'))
+        this.#runs.push(runIndexers(ctx, sources, { listener: this.#listener, snapshotEvery }))
       this.#startRelayer(ctx, sources)
     }
     // loaded while the indexers take the lead
