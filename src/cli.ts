@@ -74,6 +74,10 @@ program
   .option('--keep', 'keep the rebuilt tables of an earlier entry, from which --incremental and rewind go on')
   .option('--behind <entries>', 'with --keep: how many entries before the end at least; default: 20000')
   .option('--incremental', 'fold only what came after the kept tables')
+  .option('--mainnet', 'only of the mainnet')
+  .option('--testnet', 'only of the testnet')
+  .option('--from <entry>', 'only this entry and those after it: names the first of which the journal says otherwise')
+  .option('--to <entry>', 'with --from: the last one')
   .action(async (options: ReplayCommand) => (await import('./cli/replay.js')).replayAll(options))
 
 program

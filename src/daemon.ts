@@ -6,11 +6,10 @@ import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { watchHeadLocks } from './db/journal/head.js'
-import { FROZEN_MS } from './db/pg/leader.js'
 import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
-import { listenTo } from './db/pg/notify.js'
+import { Listener } from './db/pg/notify.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
-import { refusePooler } from './db/pg/session.js'
+import { FROZEN_MS, refusePooler } from './db/pg/session.js'
 import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
@@ -122,7 +121,7 @@ class RunningDaemon {
   readonly #replicas: { name: string; pool: pg.Pool }[]
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
-  #listening: Promise<void> = Promise.resolve()
+  readonly #listener: Listener
   #stopped: Promise<void> | null = null
 
   constructor(config: Config, log: Logger) {
@@ -143,6 +142,10 @@ class RunningDaemon {
       name: new URL(replica).host,
       pool: createPool({ ...standby, url: replica, applicationName: 'clusterd replica' }, onPoolError),
     }))
+    this.#listener = new Listener({
+      ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
+      onError: (err) => log.debug({ err }, 'listening to the database'),
+    })
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])
       showChains(this.#metrics, states, Date.now())
@@ -157,7 +160,7 @@ class RunningDaemon {
   }
 
   async start(): Promise<void> {
-    const { roles } = this.#config
+    const { roles, snapshotEvery } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
@@ -169,7 +172,8 @@ class RunningDaemon {
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
       }
       if (sources.chains.length === 0) continue
-      if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources))
+      if (roles.includes('index'))
+        this.#runs.push(runIndexers(ctx, sources, { listener: this.#listener, snapshotEvery }))
       this.#startRelayer(ctx, sources)
     }
     // loaded while the indexers take the lead
@@ -183,8 +187,8 @@ class RunningDaemon {
 
   /** Says so where the server has not enough connections left for all that this process may open. */
   async #warnOfConnections(): Promise<void> {
-    // a lead for each, and the notifications of a relayer and of the API
-    const own = this.#runs.length + 2 * this.#relays.length + (this.#config.roles.includes('api') ? 1 : 0)
+    // a connection for each lead, and the listener's
+    const own = this.#runs.length + this.#relays.length + 1
     const needed = this.#config.databasePool + WRITE_CONNECTIONS + own
     const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
     if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
@@ -217,7 +221,7 @@ class RunningDaemon {
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
-    const running = () => Promise.all([this.#closeApi(), this.#listening, this.#webhooks, ...loops()])
+    const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
     const pools = [this.#readPool, this.#writePool, ...this.#replicas.map(({ pool }) => pool)].map(
       (pool) => () => pool.end(),
     )
@@ -230,11 +234,7 @@ class RunningDaemon {
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const { createApi } = await import('./api/server.js')
     const news = new News()
-    this.#listening = listenTo({
-      ...{ url: this.#config.databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
-      onNotify: news.heard,
-      onError: (err) => this.#log.debug({ err }, 'listening to the database'),
-    })
+    this.#listener.hear(news.heard)
     const api = createApi({
       news,
       pool: this.#readPool,
@@ -288,7 +288,7 @@ class RunningDaemon {
       return
     }
     const run = runRelayer({
-      ...ctx,
+      ...{ ...ctx, listener: this.#listener },
       ...{ targets: plan.targets, missingKeys },
       account: key ? relayerAccount(key) : null,
       settings: this.#config.deliveries[network],

@@ -64,6 +64,7 @@ interface State {
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
   paymentsWaitS?: number
+  snapshot?: { differs?: number; failures?: number }
   webhooks?: Partial<WebhookCounts>
 }
 
@@ -74,6 +75,8 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
+  metrics.snapshots.differs.set({ network: 'mainnet' }, state.snapshot?.differs ?? 0)
+  metrics.snapshots.failures.set({ network: 'mainnet' }, state.snapshot?.failures ?? 0)
   showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
   const shown = {
     network: 'mainnet',
@@ -112,6 +115,8 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRelayerRunsDry: { relayer: { runwayMs: 86_400_000 } },
   ClusterdRelayAuthorityRunsDry: { payer: { balanceLamports: 1_000n } },
   ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
+  ClusterdStateDiffers: { snapshot: { differs: 1 } },
+  ClusterdSnapshotFails: { snapshot: { failures: 3 } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
   ClusterdReplicaAway: { process: { replicas: [{ name: 'standby:5432', isUsed: false, lagMs: 9_000 }] } },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },

@@ -103,6 +103,8 @@ const variables = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   /** The site's address in browsers. */
   SITE_URL: httpUrl.optional(),
+  /** Entries of the journal after which the leader of the indexing keeps another snapshot; 0: none. */
+  SNAPSHOT_EVERY: z.coerce.number().int().min(0).default(0),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   /** Key of the account that pays for deliveries; nothing is delivered without it. */
   RELAYER_PRIVATE_KEY: privateKey.optional(),
@@ -192,6 +194,7 @@ const environment = variables
       /** undefined: not set, this machine. */
       siteUrl: set.SITE_URL,
       databasePool: set.DATABASE_POOL,
+      snapshotEvery: set.SNAPSHOT_EVERY,
       relayerPrivateKey: set.RELAYER_PRIVATE_KEY,
       relayerKeystore: set.RELAYER_KEYSTORE,
       relayerPasswordFile: set.RELAYER_PASSWORD_FILE,

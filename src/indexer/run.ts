@@ -2,6 +2,7 @@ import { createCommunityPort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
+import type { Listener } from '../db/pg/notify.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
@@ -14,6 +15,7 @@ import { moveWorker } from './moves.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
 import { retentionWorker } from './retention.js'
+import { snapshotWorker } from './snapshots.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
 import type { Reporting } from './types.js'
 
@@ -23,6 +25,12 @@ export interface Sources {
   chains: readonly OpenChain[]
   /** The Solana cluster, where the network has one. */
   solana: SolanaSource | null
+}
+
+export interface IndexOptions {
+  listener: Listener
+  /** Entries of the journal after which another snapshot is kept; 0 for none. */
+  snapshotEvery: number
 }
 
 export interface IndexRun {
@@ -37,32 +45,30 @@ export interface IndexRun {
  * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
  * delays no other.
  */
-export function runIndexers(ctx: Context, sources: Sources): IndexRun {
-  const { network, databaseUrl, log, loops, signal } = ctx
+export function runIndexers(ctx: Context, sources: Sources, { listener, snapshotEvery }: IndexOptions): IndexRun {
+  const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
   const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
-  const done = whileLeading(
-    { url: databaseUrl, network, role: 'index', signal, loops, onError },
-    async (epoch, stopped) => {
-      log.info({ network, chains: labels, epoch }, 'leading the indexing')
-      const leader = { ...ctx, epoch, signal: stopped }
-      const writer = createStateWriter(leader, states)
-      const workers = workersOf(leader, sources, {
-        onStart: (label, indexer) => indexers.set(label, indexer),
-        onAdvance: writer.onAdvance,
-      })
-      leads = true
-      try {
-        await runWorkers([...workers, writer.worker], leader)
-      } finally {
-        leads = false
-        indexers.clear()
-      }
-    },
-  )
+  const done = whileLeading({ listener, network, role: 'index', signal, loops, onError }, async (epoch, stopped) => {
+    log.info({ network, chains: labels, epoch }, 'leading the indexing')
+    const leader = { ...ctx, epoch, signal: stopped }
+    const writer = createStateWriter(leader, states)
+    const workers = workersOf(leader, sources, {
+      onStart: (label, indexer) => indexers.set(label, indexer),
+      onAdvance: writer.onAdvance,
+    })
+    leads = true
+    try {
+      const snapshots = snapshotWorker(leader, { every: snapshotEvery })
+      await runWorkers([...workers, snapshots, writer.worker], leader)
+    } finally {
+      leads = false
+      indexers.clear()
+    }
+  })
   return { network, states: () => (leads ? states() : null), done }
 }
 

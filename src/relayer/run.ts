@@ -1,7 +1,7 @@
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { heardBy, listenTo } from '../db/pg/notify.js'
+import { heardBy, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Loops } from '../ops/loops.js'
@@ -41,7 +41,7 @@ export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network'
   /** Gets each step of each job, with what is stored after it. */
   onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
   missingKeys: readonly string[]
-  databaseUrl: string
+  listener: Listener
   log: Logger
   loops: Loops
   signal: AbortSignal
@@ -65,22 +65,18 @@ export interface RelayRun {
  * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, loops, signal, databaseUrl, account, targets, missingKeys } = options
+  const { network, log, loops, signal, listener, account, targets, missingKeys } = options
   const notifies = new Set<Notify>()
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
   let leads = false
-  const listening = listenTo({
-    ...{ url: databaseUrl, network, signal, loops },
-    onNotify: (payload) => {
-      const heard = heardBy(network, payload)
-      if (heard) for (const told of notifies) told[heard]()
-    },
-    onError: (err) => log.debug({ network, err }, 'listening to the database'),
+  listener.hear((payload) => {
+    const heard = heardBy(network, payload)
+    if (heard) for (const told of notifies) told[heard]()
   })
-  const leading = whileLeading(
+  const done = whileLeading(
     {
-      ...{ url: databaseUrl, network, role: 'relay', signal, loops },
+      ...{ listener, network, role: 'relay', signal, loops },
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
@@ -112,8 +108,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       }
     },
   )
-  const shown = { network, missingKeys, leads: () => leads, state: () => state }
-  return { ...shown, done: Promise.all([leading, listening]).then(() => {}) }
+  return { network, missingKeys, leads: () => leads, state: () => state, done }
 }
 
 function relayerAt(options: RelayRunOptions, target: RelayTarget, alarms: Alarms, epoch: number): Relayer {

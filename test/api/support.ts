@@ -15,7 +15,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { migrate } from '../../src/db/pg/migrate.js'
-import { listenTo, notify, notifyBlock } from '../../src/db/pg/notify.js'
+import { Listener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { Loops } from '../../src/ops/loops.js'
@@ -99,8 +99,9 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   await pool.query('UPDATE journal_heads SET caught_up = true')
   const news = new News()
   const stopping = new AbortController()
-  const [onNotify, onError, loops] = [news.heard, () => {}, new Loops()]
-  const listening = listenTo({ url: postgres.url, signal: stopping.signal, loops, onNotify, onError })
+  const [{ signal }, onError, loops] = [stopping, () => {}, new Loops()]
+  const listener = new Listener({ url: postgres.url, signal, loops, onError })
+  listener.hear(news.heard)
   const api = createApi({
     ...{ pool, chains, news },
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
@@ -143,7 +144,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     async stop() {
       server.closeAllConnections()
       stopping.abort()
-      await Promise.all([listening, new Promise((resolve) => server.close(resolve))])
+      await Promise.all([listener.done, new Promise((resolve) => server.close(resolve))])
       await pool.end()
       await postgres.stop()
       fs.rmSync(home, { recursive: true, force: true })

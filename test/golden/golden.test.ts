@@ -1,35 +1,37 @@
 import { join } from 'node:path'
-import type pg from 'pg'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
+import { CURRENT_RULESET } from '../../src/registry/journal/ruleset.js'
 import { useDatabase } from '../storage/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**
- * The frozen journal: entries of every kind, taken from chains by the end-to-end tests. Bytes that were journalled once
- * give the same tables, effects and events for ever. A rule that has to change gets a new version by journal position
- * (CONTRIBUTING.md); the recording never changes.
+ * The frozen journals: one with entries of every kind, taken from chains by the end-to-end tests, and one of rulesets
+ * from 2 on, with names that move in slices while others write, a move that has ended and one that has not. Bytes that
+ * were journalled once give the same tables, effects and events for ever. A rule that has to change gets a new version
+ * by journal position (CONTRIBUTING.md); the recordings never change.
  */
-const golden = readGolden(join(import.meta.dirname, 'journal.json.gz'))
-const database = useDatabase()
-let pool: pg.Pool
+const [first, moves] = ['journal', 'moves'].map((name) => readGolden(join(import.meta.dirname, `${name}.json.gz`)))
 
-beforeAll(() => {
-  pool = database.pool
+it('the golden journals have entries of every kind, and of every ruleset', () => {
+  const entries = [...first!.entries, ...moves!.entries]
+  expect([...new Set(entries.map(({ kind }) => kind))].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
+  expect([...new Set(entries.map(({ ruleset }) => ruleset))]).toEqual([1, CURRENT_RULESET])
 })
 
-describe('the golden journal', () => {
-  it('has entries of every kind but those that are newer', () => {
-    const kinds = new Set(golden.entries.map(({ kind }) => kind))
-    expect([...kinds, 'move_names'].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
-  })
+describe.each([
+  ['of every kind', first!],
+  ['of moves', moves!],
+])('the golden journal %s', (_, golden) => {
+  const database = useDatabase()
 
   it('gives the recorded tables, effects and events, in batches of any size', async () => {
+    const { pool } = database
     for (let done = 0, size = 1; done < golden.entries.length; done += size, size = (size * 7) % 101) {
       const batch = golden.entries.slice(done, done + size).map(decodeEntry)
       await inTransaction(pool, (client) =>
@@ -40,13 +42,13 @@ describe('the golden journal', () => {
       hash: await stateHash(client, 'mainnet', 1),
       rows: await countRows(client, 'mainnet'),
     }))
-    // recorded before there was the table
+    // the first was recorded before there was the table of moves
     expect(rows).toEqual({ moves: 0, ...golden.rows })
     expect(hash).toBe(golden.hash)
   })
 
   it('gives them again in a replay', async () => {
-    const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+    const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
     expect([entries, live, rebuilt]).toEqual([golden.entries.length, golden.hash, golden.hash])
   })
 })

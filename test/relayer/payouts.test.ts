@@ -5,7 +5,7 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { listRefunds } from '../../src/db/outbox/list.js'
 import { sendRefunds } from '../../src/db/outbox/payouts.js'
-import { notify } from '../../src/db/pg/notify.js'
+import { Listener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
@@ -262,9 +262,10 @@ describe('a running payer', () => {
     const stopping = new AbortController()
     const metrics = createMetrics()
     let isAway = true
+    const [{ signal }, loops] = [stopping, new Loops()]
+    const listener = new Listener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
-      ...{ missingKeys: [], loops: new Loops() },
-      ...{ pool, databaseUrl: postgres.url, network: 'mainnet', targets: [], account: null, signal: stopping.signal },
+      ...{ missingKeys: [], loops, listener, pool, network: 'mainnet', targets: [], account: null, signal },
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       onOutcome: (job, outcome) => countOutcome(outbox, job, outcome),

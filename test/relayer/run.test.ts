@@ -5,6 +5,7 @@ import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
+import { Listener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
@@ -31,16 +32,16 @@ beforeAll(async () => {
   const { at, path } = targetOf(chains, '1')
   // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.chain.config, pollMs: 60_000 }
+  const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
   run = runRelayer({
-    ...{ missingKeys: [], loops: new Loops() },
+    ...{ missingKeys: [], loops, listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
     targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
     pool: world.pool,
-    databaseUrl: world.postgres.url,
     network: 'mainnet',
     account: privateKeyToAccount(RELAYER_KEY),
     settings: parseChainsFile(world.file, 'test').deliveries.mainnet,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
-    signal: stopping.signal,
+    signal,
     onOutcome: (row, outcome) => countOutcome(outboxMetrics, row, outcome),
   })
 })

@@ -27,7 +27,7 @@ const append = (from: number, to: number) =>
 const again = (isIncremental = true, keepBehind: number | null = null) =>
   replay(database.pool, 'mainnet', { isIncremental, keepBehind })
 const schemas = async () =>
-  (await database.pool.query(`SELECT nspname FROM pg_namespace WHERE nspname ~ '^(replay|snapshot)_'`)).rows
+  (await database.pool.query(`SELECT nspname FROM pg_namespace WHERE nspname ~ '^(refold|snapshot)_'`)).rows
 
 test('a replay keeps the tables of an entry before the end, and the next goes on from there', async () => {
   expect(await again(true)).toMatchObject({ from: 0, kept: null })

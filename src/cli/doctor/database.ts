@@ -10,7 +10,7 @@ import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const OLDEST_SERVER = 140_000
 /** Connections for indexers, relayers and leads beside DATABASE_POOL, with both networks. */
-const OWN_CONNECTIONS = 15
+const OWN_CONNECTIONS = 13
 
 /** Checks of the database: reachable, direct, of a version that serves, migrated, on time, with room. */
 export async function databaseFindings(config: Config): Promise<Finding[]> {

@@ -2,9 +2,8 @@ import type pg from 'pg'
 import { airdropLeaf, createTreeBuilder } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { AIRDROP_STATE } from '../pg/codes.js'
+import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
 import { CHUNK_BYTES, CopyBuffer, copyRows, startCopy } from '../pg/copy.js'
-import { lockKeys } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
@@ -132,7 +131,7 @@ async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: n
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
-  const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
+  const [lock] = await readRows<{ locked: boolean }>(client, sql, [...lockKeys(network, 'load')])
   if (!lock!.locked)
     throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
 }

@@ -1,6 +1,5 @@
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
-import { lockKeys } from '../pg/leader.js'
+import { LEADER_ROLE, type LeaderRole, LOCK_CLASS, lockKeys } from '../pg/codes.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 
 /** A process that leads a network in a role. */
@@ -23,8 +22,7 @@ const LEADERS = {
 
 /** Says who leads: the holders of the leaders' locks. */
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
-  const [lockClass] = lockKeys('mainnet', 'index')
-  const held = await readRows<Omit<Leader, 'network' | 'role'> & { key: number }>(db, LEADERS, [lockClass])
+  const held = await readRows<Omit<Leader, 'network' | 'role'> & { key: number }>(db, LEADERS, [LOCK_CLASS])
   return held.flatMap(({ key, ...holder }) => {
     const led = LEADABLE.find(({ network, role }) => lockKeys(network, role)[1] === key)
     return led ? [{ ...led, ...holder }] : []

@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NOT_FOLDED } from '../../registry/journal/ruleset.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
-import { commitSnapshot, copySnapshot, fillFrom, findSnapshot, type Snapshot } from './snapshot/index.js'
+import { commitSnapshot, copySnapshot, fillFromSnapshot, type Snapshot } from './snapshot/index.js'
 import { entriesHash, stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
@@ -29,9 +30,14 @@ export interface Replayed {
   kept: number | null
 }
 
-export interface ReplayOptions {
-  /** Called with the numbers of done and of all entries. */
+export interface RefoldOptions {
+  /** Called with the numbers of done and of all entries; waited for. */
   onProgress?: OnProgress
+  /** Entries that are folded at once, at most. */
+  batchEntries?: number
+}
+
+export interface ReplayOptions extends RefoldOptions {
   /** Goes on from the kept snapshot, where there is one. */
   isIncremental?: boolean
   /** Keeps a snapshot so many entries or more before the end, where both hashes are the same. */
@@ -57,43 +63,74 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
-export async function replay(
+export function replay(
   pool: pg.Pool,
   network: Network,
-  { onProgress = () => {}, isIncremental = false, keepBehind = null }: ReplayOptions = {},
+  { isIncremental = false, keepBehind = null, ...options }: ReplayOptions = {},
 ): Promise<Replayed> {
-  const schema = `replay_${network}_${process.pid}`
-  const reader = await pool.connect()
-  const writer = await pool.connect()
-  try {
-    const { generation, seq } = await readHead(reader, network)
-    const base = isIncremental ? await findSnapshot(reader, network, generation, seq) : null
+  return withRefold(pool, network, options, async (refold) => {
+    const { reader, writer, generation, seq, schema } = refold
+    const base = isIncremental ? await goOnFrom(refold, seq) : null
     const from = base?.seq ?? 0
-    await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-    await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
-    await writer.query(`SET search_path = ${schema}`)
-    const refold = { reader, writer, network, generation, onProgress }
-    if (base) await goOnFrom(refold, base, schema)
     const kept =
       keepBehind !== null && seq - keepBehind > from ? await foldTo(refold, from, () => seq - keepBehind) : null
     if (kept !== null) {
-      const entries = await entriesHash(reader, network, generation, kept)
-      await copySnapshot(writer, network, { schema: `${schema}_kept`, entries })
+      const entries = await entriesHash(reader, network, generation, { upTo: kept })
+      await copySnapshot(writer, network, { schema: `${schema}${KEPT}`, entries })
     }
     const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const entries = await foldTo(refold, done, (head) => head)
     let live = await stateHash(reader, network, generation, from)
-    if (base) live = both(live, await entriesHash(reader, network, generation, from))
+    if (base) live = both(live, await entriesHash(reader, network, generation, { upTo: from }))
     await reader.query('ROLLBACK')
     let rebuilt = await stateHash(writer, network, generation, from)
     if (base) rebuilt = both(rebuilt, base.entries)
     const isKept = kept !== null && live === rebuilt
-    if (isKept) await commitSnapshot(writer, network, `${schema}_kept`)
+    if (isKept) await commitSnapshot(writer, network, `${schema}${KEPT}`)
     return { network, generation, entries, from, live, rebuilt, kept: isKept ? kept : null }
+  })
+}
+
+/** Entries that are folded again into tables of their own. */
+export interface Refold extends Required<RefoldOptions> {
+  reader: pg.PoolClient
+  /** Its search path is the schema. */
+  writer: pg.PoolClient
+  network: Network
+  generation: number
+  /** Number of the journal's last entry at the start. */
+  seq: number
+  /** Named by a number that the writer's session has locked: once nobody has, the schema is a leftover. */
+  schema: string
+}
+
+const PREFIX = 'refold'
+/** Follows the name of a refold's schema where a snapshot is made. */
+const KEPT = '_kept'
+
+/** Runs `work` beside empty tables of a network in a schema of their own, which is removed in the end. */
+export async function withRefold<T>(
+  pool: pg.Pool,
+  network: Network,
+  { onProgress = () => {}, batchEntries = BATCH_ENTRIES }: RefoldOptions,
+  work: (refold: Refold) => Promise<T>,
+): Promise<T> {
+  const reader = await pool.connect()
+  const writer = await pool.connect()
+  let schema = ''
+  try {
+    await clearLeftovers(writer, network)
+    const number = randomInt(2 ** 31)
+    await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
+    schema = `${PREFIX}_${network}_${number}`
+    const { generation, seq } = await readHead(reader, network)
+    await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
+    await writer.query(`SET search_path = ${schema}`)
+    return await work({ reader, writer, network, generation, seq, schema, onProgress, batchEntries })
   } finally {
     await writer.query('ROLLBACK').catch(() => {})
-    await writer.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}_kept CASCADE`).catch(() => {})
+    if (schema) await writer.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
     // destroyed, not pooled: its search path and prepared statements belong to the replay
     writer.release(true)
@@ -101,27 +138,35 @@ export async function replay(
   }
 }
 
-interface Refold {
-  reader: pg.PoolClient
-  writer: pg.PoolClient
-  network: Network
-  generation: number
-  onProgress: OnProgress
+/** Removes the schemas of replays that were killed. */
+async function clearLeftovers(client: pg.ClientBase, network: Network): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(
+    `SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ $1 AND NOT EXISTS (
+       SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${REFOLD_CLASS}
+         AND objid::text = split_part(nspname, '_', 3))`,
+    [`^${PREFIX}_${network}_[0-9]+(${KEPT})?$`],
+  )
+  for (const { schema } of rows) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 }
 
 const both = (...hashes: string[]): string => createHash('sha256').update(hashes.join()).digest('hex')
 
-/** Fills the rebuilt tables from a snapshot, and the journal with what the fold reads there: rules of communities. */
-async function goOnFrom({ writer, network, generation }: Refold, base: Snapshot, schema: string): Promise<void> {
-  await fillFrom(writer, network, base, { schema })
+/**
+ * Fills the rebuilt tables from the snapshot of an entry up to `atMost`, if there is one, and the journal with what the
+ * fold reads there: rules of communities.
+ */
+export async function goOnFrom(refold: Refold, atMost: number): Promise<Snapshot | null> {
+  const { writer, network, generation, schema } = refold
+  const base = await fillFromSnapshot(writer, network, { schema, generation, atMost })
   const [journal, code] = [leaf('journal', network), NETWORK_CODE[network]]
   await writer.query(`INSERT INTO ${schema}.${journal} SELECT j.* FROM ${schema}.${leaf('communities', network)} c
     JOIN public.${journal} j ON j.network = ${code} AND j.generation = ${generation} AND j.seq = c.seq`)
+  return base
 }
 
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */
-async function foldTo(
-  { reader, writer, network, generation, onProgress }: Refold,
+export async function foldTo(
+  { reader, writer, network, generation, onProgress, batchEntries }: Refold,
   from: number,
   endOf: (headSeq: number) => number,
 ): Promise<number> {
@@ -131,7 +176,8 @@ async function foldTo(
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const end = endOf(head.seq)
     if (done >= end) return done
-    const entries = (await readEntries(reader, network, generation, done)).slice(0, end - done)
+    const limit = Math.min(batchEntries, end - done)
+    const entries = await readEntries(reader, network, { generation, after: done, limit })
     if (entries.length === 0)
       throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
     await writer.query('BEGIN')
@@ -169,24 +215,29 @@ export async function createSchema(
   )
 }
 
+interface EntriesAfter {
+  generation: number
+  after: number
+  limit?: number
+  /** Schema of the journal, with its dot; default: by the search path. */
+  schema?: string
+}
+
 /**
  * Inputs of the next entries of a generation, of as many as make a batch, with journalled times as causes.
  * @throws Error for those of a public copy
- * @param schema schema of the journal, with its dot; default: by the search path
  */
 export async function readEntries(
   reader: pg.ClientBase,
   network: Network,
-  generation: number,
-  after: number,
-  schema = '',
+  { generation, after, limit = BATCH_ENTRIES, schema = '' }: EntriesAfter,
 ): Promise<Entry[]> {
   const rows = await query<Columns>(
     reader,
     network,
     `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${schema}${leaf('journal', network)}
-     WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH_ENTRIES}`,
-    [generation, after],
+     WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
+    [generation, after, limit],
   )
   if (rows.some(({ ruleset }) => ruleset === NOT_FOLDED))
     throw new Error(

@@ -49,15 +49,15 @@ export async function tablesHash(client: pg.ClientBase, network: Network, schema
   return hash.digest('hex')
 }
 
-/** Hash over the effects of a generation's entries up to one, hex. */
+/** Hash over the effects of a generation's entries from one, by default the first, up to another, hex. */
 export async function entriesHash(
   client: pg.ClientBase,
   network: Network,
   generation: number,
-  upTo: number,
+  { from = 1, upTo }: { from?: number; upTo: number },
 ): Promise<string> {
   const hash = createHash('sha256')
-  await hashEntries(client, hash, network, `generation = ${generation} AND seq <= ${upTo}`)
+  await hashEntries(client, hash, network, `generation = ${generation} AND seq BETWEEN ${from} AND ${upTo}`)
   return hash.digest('hex')
 }
 

@@ -1,4 +1,5 @@
 import { OUTCOME } from '../../registry/journal/bid.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /** Words that the database stores as numbers, so that no digit stands in SQL. Never renumber. */
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
@@ -9,6 +10,23 @@ export const WON = OUTCOME.won
 /** `leaders.role`: of each network one process at a time leads in a role. */
 export const LEADER_ROLE = { index: 0, relay: 1 } as const
 export type LeaderRole = keyof typeof LEADER_ROLE
+
+/** First key of the advisory locks: "clus". */
+export const LOCK_CLASS = 0x636c7573
+/** The same of locks on schemas under way, by the number in their name: "rfld". */
+export const REFOLD_CLASS = 0x72666c64
+/**
+ * Purposes of a network's advisory locks: leaders, an operator's rewind, the load of an airdrop, a snapshot. Never
+ * renumber.
+ */
+const LOCK_PURPOSE = { index: 0, relay: 1, rewind: 2, load: 3, snapshot: 4 } as const
+export type LockKeys = readonly [lockClass: number, number: number]
+
+/** Both keys of a network's advisory lock. */
+export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): LockKeys => [
+  LOCK_CLASS,
+  NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],
+]
 
 /** `open`: the distributor is watched. `ended`: no claim can come any more. */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const

@@ -5,14 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { Loops } from '../../ops/loops.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import type { LeaderRole } from './codes.js'
 import { startCopy } from './copy.js'
-import { FROZEN_MS, tryLead, whileLeading } from './leader.js'
+import { tryLead, whileLeading } from './leader.js'
 import { migrate } from './migrate.js'
-import { listenTo, notify } from './notify.js'
+import { Listener, notify } from './notify.js'
 import { createPool, inTransaction } from './pool.js'
-import { ANSWER_LIMIT_MS, BEAT_MS } from './session.js'
+import { ANSWER_LIMIT_MS, BEAT_MS, FROZEN_MS } from './session.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
 const YEAR_MS = 365 * 86_400_000
@@ -42,6 +44,8 @@ function throughProxy(): string {
   url.port = String(proxy.port)
   return url.href
 }
+
+const LEADS = NETWORKS.flatMap((network) => (['index', 'relay'] as const).map((role) => [network, role] as const))
 
 const lead = (url = server.url) => tryLead(url, 'mainnet', 'index')
 
@@ -111,28 +115,33 @@ it('a leader ends a writer that froze in a COPY', async () => {
   await leader.release()
 })
 
-it('tries to lead on one connection, and does not hang where a server says nothing', async () => {
+it('stands by for all leads on one connection, and does not hang where a server says nothing', async () => {
   const leader = (await lead())!
   const stop = new AbortController()
   const errors: Error[] = []
-  const loops = new Loops()
+  const [{ signal }, loops] = [stop, new Loops()]
   const onError = (error: Error) => errors.push(error)
-  const standBy = (url: string) =>
-    whileLeading({ url, network: 'mainnet', role: 'index', signal: stop.signal, loops, onError }, async () => {})
-  const waiting = standBy(throughProxy())
+  const listener = new Listener({ url: throughProxy(), signal, loops, onError: () => {} })
+  const standBy = (network: Network, role: LeaderRole) =>
+    whileLeading({ listener, network, role, signal, loops, onError }, async () => {})
+  const others = await Promise.all(LEADS.slice(1).map(([network, role]) => tryLead(server.url, network, role)))
+  const waiting = Promise.all(LEADS.map(([network, role]) => standBy(network, role)))
   await expect.poll(() => proxy.upstreamPorts().size, { timeout: MARGIN_MS }).toBe(1)
   const [port] = proxy.upstreamPorts()
   await sleep(3 * BEAT_MS)
   expect([...proxy.upstreamPorts()]).toEqual([port])
-  expect(loops.states()).toMatchObject([{ name: 'the lead (index)', network: 'mainnet', failures: 0 }])
+  expect(loops.states().map(({ name, network, failures }) => [name, network, failures])).toEqual([
+    ['the listener', undefined, 0],
+    ...LEADS.map(([network, role]) => [`the lead (${role})`, network, 0]),
+  ])
   proxy.hold()
-  const failures = () => loops.states()[0]!.failures
+  const failures = () => Math.min(...loops.states().map(({ failures }) => failures))
   await expect.poll(failures, { timeout: 2 * ANSWER_LIMIT_MS + MARGIN_MS }).toBeGreaterThan(1)
   // what repeats is reported once a minute
-  expect(errors).toHaveLength(1)
+  expect(errors).toHaveLength(LEADS.length)
   stop.abort()
   await within(waiting, ANSWER_LIMIT_MS)
-  await leader.release()
+  await Promise.all([leader, ...others].map((held) => held!.release()))
 })
 
 it('a process whose clock is off does not take the lead, and loses the one that it has', async () => {
@@ -157,19 +166,17 @@ it('a listener whose connection falls silent listens on another one', async () =
   const stop = new AbortController()
   const heard: string[] = []
   const loops = new Loops()
-  const listening = listenTo({
-    ...{ url: throughProxy(), network: 'mainnet', signal: stop.signal, loops, onError: () => {} },
-    onNotify: (payload) => heard.push(payload),
-  })
+  const listener = new Listener({ url: throughProxy(), signal: stop.signal, loops, onError: () => {} })
+  listener.hear((payload) => heard.push(payload))
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()
   await expect.poll(() => heard, { timeout: BEAT_MS * 2 + ANSWER_LIMIT_MS + MARGIN_MS }).toEqual(['', ''])
-  expect(loops.states()).toMatchObject([{ name: 'the listener', network: 'mainnet' }])
+  expect(loops.states()).toMatchObject([{ name: 'the listener' }])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
   await notify(pool, 'mainnet')
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual(['', '', 'mainnet'])
   stop.abort()
-  await listening
+  await listener.done
   expect(loops.states()).toEqual([])
   await pool.end()
 })

@@ -1,8 +1,10 @@
 import type { Loop, Loops } from '../../ops/loops.js'
-import { pause } from '../../ops/notify.js'
+import { createNotify, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { LOCK_CLASS, type LockKeys } from './codes.js'
 import { type Queryable, readRows } from './rows.js'
 import { Session } from './session.js'
+import { assertClock } from './unavailable.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
 const CHANNEL = 'clusterd'
@@ -30,47 +32,129 @@ export function heardBy(network: Network, payload: string): 'notify' | 'block' |
   return payload === network + BLOCK ? 'block' : null
 }
 
-const RECONNECT_MS = 1_000
+/** Follows the network where one of its leads was given up. */
+const LEAD = ' lead'
 
-export interface ListenOptions {
+const FREED = { name: 'freed', text: 'SELECT pg_advisory_unlock($1, $2), pg_notify($3, $4)' }
+
+/** Gives up a lead's lock that this session holds, and wakes those who stand by for it. */
+export async function unlock(db: Queryable, network: Network, keys: LockKeys): Promise<void> {
+  await readRows(db, FREED, [...keys, CHANNEL, network + LEAD])
+}
+
+/** Between two looks at the locks: with the time after which a frozen leader is ended, at most five seconds. */
+export const LOOK_MS = 500
+
+/** What the database's clock says, ms. */
+export const CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`
+/** Second keys of the advisory locks that anybody holds; a look takes none, so that nobody's attempt fails over it. */
+const HELD = {
+  name: 'held',
+  text: `${CLOCK}, ARRAY(SELECT objid::int4 FROM pg_locks WHERE locktype = 'advisory' AND granted
+    AND classid = ${LOCK_CLASS} AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held`,
+}
+
+export interface ListenerOptions {
   url: string
-  /** Names the listener among the loops; without it, it is that of the API. */
-  network?: Network
   signal: AbortSignal
   /** Shows that it listens, or tries to. */
   loops: Loops
-  /** Called also after each new connection, since notifications without one are lost. */
-  onNotify: (payload: string) => void
   onError: (error: Error) => void
 }
 
-/** Listens to notifications until the signal, on a connection of its own that is renewed whenever it breaks. */
-export async function listenTo(options: ListenOptions): Promise<void> {
-  const { signal, network, loops, onError } = options
-  const loop = loops.start({ name: 'the listener', ...(network && { network }) })
-  while (!signal.aborted) {
-    await listenOnce(options, loop).catch((error: Error) => {
-      loop.failed(error)
-      onError(error)
-    })
-    await pause(RECONNECT_MS, signal)
+/**
+ * The connection on which a process listens to notifications, and looks which leads are free: one, whatever it stands
+ * by for. It is renewed whenever it breaks or falls silent.
+ */
+export class Listener {
+  readonly url: string
+  /** Settles after the signal. */
+  readonly done: Promise<void>
+  readonly #options: ListenerOptions
+  readonly #hearers = new Set<(payload: string) => void>()
+  readonly #wake = createNotify()
+  #looks: Look[] = []
+
+  constructor(options: ListenerOptions) {
+    this.url = options.url
+    this.#options = options
+    this.done = this.#run()
   }
-  loop.end()
+
+  /**
+   * Calls the function with each notification, and with '' after each new connection, since those without one are
+   * lost. @returns function that ends it
+   */
+  hear(hearer: (payload: string) => void): () => void {
+    this.#hearers.add(hearer)
+    return () => void this.#hearers.delete(hearer)
+  }
+
+  /**
+   * The leads' locks that somebody holds, by their second key, as the next look finds them; null after the signal.
+   * @throws as the connection fails; ClockError when this process's clock is off
+   */
+  held(): Promise<ReadonlySet<number> | null> {
+    if (this.#options.signal.aborted) return Promise.resolve(null)
+    return new Promise((resolve, reject) => this.#looks.push({ resolve, reject }))
+  }
+
+  async #run(): Promise<void> {
+    const { signal, loops, onError } = this.#options
+    const loop = loops.start({ name: 'the listener' })
+    while (!signal.aborted) {
+      await this.#listen(loop).catch((error: Error) => {
+        loop.failed(error)
+        onError(error)
+        for (const { reject } of this.#take()) reject(error)
+      })
+      await pause(LOOK_MS, signal)
+    }
+    loop.end()
+    for (const { resolve } of this.#take()) resolve(null)
+  }
+
+  async #listen(loop: Loop): Promise<void> {
+    const { signal, onError } = this.#options
+    const session = await Session.open(this.url, 'clusterd listener')
+    session.client.on('error', onError)
+    session.client.on('notification', ({ payload = '' }) => this.#hear(payload))
+    void session.lost.then(this.#wake.notify)
+    try {
+      await session.endWhenFrozen()
+      await session.within(() => session.client.query(`LISTEN ${CHANNEL}`))
+      this.#hear('')
+      while (!signal.aborted) {
+        await session.within(() => this.#look(session.client))
+        loop.succeeded()
+        await this.#wake.wait(LOOK_MS, signal)
+      }
+    } finally {
+      await session.close()
+    }
+  }
+
+  /** Answers those who ask for the locks with what one statement finds. */
+  async #look(client: Queryable): Promise<void> {
+    const isAsked = this.#looks.length > 0
+    const [found] = await readRows<{ nowMs: number; held?: number[] }>(client, isAsked ? HELD : CLOCK)
+    if (!found?.held) return
+    assertClock(found.nowMs)
+    const held = new Set(found.held)
+    for (const { resolve } of this.#take()) resolve(held)
+  }
+
+  #take(): Look[] {
+    return this.#looks.splice(0)
+  }
+
+  #hear(payload: string): void {
+    for (const hearer of this.#hearers) hearer(payload)
+    if (payload.endsWith(LEAD)) this.#wake.notify()
+  }
 }
 
-async function listenOnce({ url, signal, onNotify, onError }: ListenOptions, loop: Loop): Promise<void> {
-  const session = await Session.open(url, 'clusterd listener')
-  const close = () => void session.close()
-  signal.addEventListener('abort', close)
-  session.client.on('error', onError)
-  session.client.on('notification', ({ payload }) => onNotify(payload ?? ''))
-  try {
-    await session.within(() => session.client.query(`LISTEN ${CHANNEL}`))
-    session.beat(() => session.client.query('SELECT 1').then(loop.succeeded))
-    onNotify('')
-    if (!signal.aborted) await session.lost
-  } finally {
-    signal.removeEventListener('abort', close)
-    await session.close()
-  }
+interface Look {
+  resolve(held: ReadonlySet<number> | null): void
+  reject(error: Error): void
 }

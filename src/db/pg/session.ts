@@ -6,8 +6,13 @@ import { cut } from './silence.js'
 /** Time limit of a new connection and of a statement on it. */
 export const ANSWER_LIMIT_MS = 3_000
 export const BEAT_MS = 1_000
+/**
+ * Time after which the server ends a client that froze: the session that holds a lead or listens, and a
+ * transaction that it has left open. Who lives says something each second.
+ */
+export const FROZEN_MS = 4_000
 /** Time limit of a farewell. */
-const CLOSE_LIMIT_MS = 1_000
+export const CLOSE_LIMIT_MS = 1_000
 
 /** A connection of its own, for locks and notifications, that is lost as soon as its server falls silent. */
 export class Session {
@@ -50,6 +55,11 @@ export class Session {
       isLate = false
       clearTimeout(late)
     }
+  }
+
+  /** Has the server end the session once it hears nothing, as of a process that froze. */
+  async endWhenFrozen(): Promise<void> {
+    await this.within(() => this.client.query(`SET idle_session_timeout = ${FROZEN_MS}`))
   }
 
   /** Runs a statement each second until the connection is gone, or the statement has failed. */

@@ -198,7 +198,7 @@ async function foldEntries(
   await client.query(`CREATE INDEX ON ${journal} (network, generation, seq)`)
   await client.query(`ANALYZE ${journal}`)
   for (let done = 0; done < seq; ) {
-    const entries = await readEntries(client, network, generation, done, `${SCHEMA}.`)
+    const entries = await readEntries(client, network, { generation, after: done, schema: `${SCHEMA}.` })
     if (entries.length === 0)
       throw new ImportError(`the export lacks entries of ${network} behind ${done}: export again.`)
     await appendEntries(client, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })

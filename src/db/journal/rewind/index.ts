@@ -3,14 +3,14 @@ import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
-import { lockKeys } from '../../pg/leader.js'
+import { lockKeys } from '../../pg/codes.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { JOURNAL_COLUMNS } from '../export/tables.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { fillFrom, findSnapshot } from '../snapshot/index.js'
+import { fillFromSnapshot } from '../snapshot/index.js'
 import { rewindLightly } from './light.js'
 import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
@@ -68,7 +68,7 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await writer.query('ROLLBACK').catch(() => {})
     if (isLocked) {
       await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
-      await writer.query('SELECT pg_advisory_unlock($1, $2)', lock).catch(() => {})
+      await writer.query('SELECT pg_advisory_unlock($1, $2)', [...lock]).catch(() => {})
     }
     // destroyed, not pooled: its search path and prepared statements belong to the rewind
     writer.release(true)
@@ -127,9 +127,9 @@ async function goOnFromSnapshot(rebuild: Rebuild): Promise<void> {
     `SELECT min(seq) AS first FROM public.${journal} WHERE network = $1 AND generation = $2 AND chain = $3 AND block >= $4`,
     [NETWORK_CODE[network], head.generation, chain, target.block],
   )
-  const snapshot = await findSnapshot(writer, network, head.generation, rows[0]!.first - 1)
+  const { generation } = head
+  const snapshot = await fillFromSnapshot(writer, network, { schema, generation, atMost: rows[0]!.first - 1 })
   if (!snapshot) return
-  await fillFrom(writer, network, snapshot, { schema })
   const values = JOURNAL_COLUMNS.replace('generation', `${head.generation + 1}`)
   while (rebuild.done < snapshot.seq) {
     const to = Math.min(snapshot.seq, rebuild.done + COPIED_ENTRIES)
@@ -159,7 +159,8 @@ async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
 async function foldBatch(rebuild: Rebuild): Promise<void> {
   const { writer, head, target } = rebuild
   const { network, chain } = target.row
-  const entries = await readEntries(writer, network, head.generation, rebuild.done, 'public.')
+  const after = { generation: head.generation, after: rebuild.done, schema: 'public.' }
+  const entries = await readEntries(writer, network, after)
   if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${rebuild.done}`)
   const kept = entries
     .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)

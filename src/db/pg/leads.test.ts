@@ -1,0 +1,184 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { Loops } from '../../ops/loops.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
+import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { LEADER_ROLE } from './codes.js'
+import { whileLeading } from './leader.js'
+import { migrate } from './migrate.js'
+import { Listener, LOOK_MS } from './notify.js'
+import { createPool } from './pool.js'
+import { query } from './rows.js'
+
+/** What the design promises, from the moment a leader says nothing more; and what a shared machine adds. */
+const TAKE_OVER_MS = 5_000 + 3_000
+const PROCESSES = 4
+const FAULTS = 24
+const LEADS = NETWORKS.flatMap((network) => (['index', 'relay'] as const).map((role) => ({ network, role })))
+
+/** A write of a leader, fenced as all of them are: it notes its epoch where the row still has it. */
+const WRITE = `INSERT INTO written (network, role, process, epoch)
+  SELECT network, role, $4, epoch FROM leaders WHERE network = $1 AND role = $2 AND epoch = $3 FOR UPDATE`
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-leads-'))
+let server: Postgres
+let pool: pg.Pool
+const processes: Process[] = []
+
+beforeAll(async () => {
+  server = await startPostgres({ dataDir: path.join(home, 'pg') })
+  await migrate(server.url)
+  pool = createPool({ url: server.url, max: 8, applicationName: 'test' })
+  await pool.query('CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)')
+})
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((process) => process.stop()))
+})
+afterAll(async () => {
+  await pool?.end()
+  await server?.stop()
+  fs.rmSync(home, { recursive: true, force: true })
+})
+
+interface Process {
+  proxy: TcpProxy
+  /** Leads that it works in, as network and role. */
+  leads: ReadonlySet<string>
+  stop(): Promise<void>
+}
+
+let started = 0
+
+/** What a process has of leads: a way to the server of its own, its listener, and work that writes all the time. */
+async function startProcess(): Promise<Process> {
+  const number = ++started
+  const proxy = await startTcpProxy(server)
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const leads = new Set<string>()
+  const [loops, onError] = [new Loops(), () => {}]
+  const listener = new Listener({ url: url.href, signal, loops, onError })
+  const leading = LEADS.map(({ network, role }) =>
+    whileLeading({ listener, network, role, signal, loops, onError }, async (epoch, stopped) => {
+      const lead = `${network} ${role}`
+      leads.add(lead)
+      while (!stopped.aborted) {
+        await query(pool, network, WRITE, [LEADER_ROLE[role], epoch, number])
+        await sleep(20)
+      }
+      leads.delete(lead)
+    }),
+  )
+  const stop = async () => {
+    stopping.abort()
+    await Promise.all([...leading, listener.done])
+    await proxy.stop()
+  }
+  const process = { proxy, leads, stop }
+  processes.push(process)
+  return process
+}
+
+/** The sessions that hold leads, by key, as the server has them. */
+async function holders(): Promise<{ name: string; pid: number }[]> {
+  const text = `SELECT application_name AS name, pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND application_name LIKE 'clusterd % leader %' ORDER BY 1`
+  return (await pool.query<{ name: string; pid: number }>(text)).rows
+}
+
+const ALL = LEADS.map(({ network, role }) => `clusterd ${role} leader ${network}`).sort()
+const heldNow = async () => (await holders()).map(({ name }) => name)
+const expectAllHeld = () => expect.poll(heldNow, { timeout: TAKE_OVER_MS, interval: 20 }).toEqual(ALL)
+
+/** How many connections each process has to the server. */
+async function connections(name: string): Promise<number> {
+  const text = 'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1'
+  return (await pool.query<{ count: number }>(text, [name])).rows[0]!.count
+}
+
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state % below
+  }
+}
+
+it.each([1, 2])('no lead is held twice, and none stays unheld while a process lives: seed %s', async (seed) => {
+  const random = randomOf(seed)
+  await pool.query('TRUNCATE written')
+  for (let i = 0; i < PROCESSES; i++) await startProcess()
+  await expectAllHeld()
+  const one = () => processes[random(processes.length)]!
+  const cutSession = async (like: string) => {
+    const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY random() LIMIT 1`
+    await pool.query(text, [like])
+  }
+  const faults = [
+    () => cutSession('clusterd % leader %'),
+    () => cutSession('clusterd listener'),
+    async () => one().proxy.forget(),
+    async () => {
+      const { proxy } = one()
+      proxy.hold()
+      await sleep(random(3_000))
+      proxy.restore()
+    },
+    async () => {
+      const { proxy } = one()
+      proxy.cut()
+      await sleep(random(1_000))
+      proxy.restore()
+    },
+    async () => {
+      await processes.splice(random(processes.length), 1)[0]!.stop()
+      await startProcess()
+    },
+  ]
+  for (let i = 0; i < FAULTS; i++) {
+    await faults[random(faults.length)]!()
+    await sleep(random(2 * LOOK_MS))
+    if (random(3) === 0) await expectAllHeld()
+  }
+  await expectAllHeld()
+  // whoever wrote was the only one that could: epochs never go back, and each is one process's
+  const order = `SELECT count(*)::int AS count FROM (
+    SELECT epoch < lag(epoch) OVER w OR (epoch = lag(epoch) OVER w AND process <> lag(process) OVER w) AS is_wrong
+    FROM written WINDOW w AS (PARTITION BY network, role ORDER BY id)) AS writes WHERE is_wrong`
+  expect((await pool.query(order)).rows).toEqual([{ count: 0 }])
+  const shown = processes.flatMap(({ leads }) => [...leads])
+  expect(shown.length).toBe(new Set(shown).size)
+  await expect.poll(() => connections('clusterd listener'), { timeout: TAKE_OVER_MS }).toBe(PROCESSES)
+})
+
+it('a lead that is given up is taken before the next look', async () => {
+  const first = await startProcess()
+  await expectAllHeld()
+  await startProcess()
+  await expect.poll(() => connections('clusterd listener')).toBe(2)
+  const gone: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const leader = processes.find(({ leads }) => leads.size > 0)!
+    const other = processes.find((process) => process !== leader)!
+    processes.splice(processes.indexOf(leader), 1)
+    await sleep(LOOK_MS)
+    const startedMs = performance.now()
+    const stopped = leader.stop()
+    while (other.leads.size < LEADS.length) await sleep(5)
+    gone.push(performance.now() - startedMs)
+    await stopped
+    await startProcess()
+    await sleep(2 * LOOK_MS)
+  }
+  expect(first.leads.size).toBe(0)
+  const median = gone.sort((a, b) => a - b)[2]!
+  console.log(`given up, a lead is taken after ${Math.round(median)} ms`)
+  expect(median).toBeLessThan(LOOK_MS)
+})
