@@ -7,6 +7,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
+import { lastArchived, refuseArchived } from './archive/archives.js'
 import { readHead } from './head.js'
 import { commitSnapshot, copySnapshot, fillFrom, findSnapshot, type Snapshot } from './snapshot/index.js'
 import { entriesHash, stateHash } from './stateHash.js'
@@ -55,7 +56,7 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
  * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
- * @throws Error when a rewind began another generation meanwhile
+ * @throws Error when a rewind began another generation meanwhile, and where entries to be folded are archived
  */
 export async function replay(
   pool: pg.Pool,
@@ -69,6 +70,7 @@ export async function replay(
     const { generation, seq } = await readHead(reader, network)
     const base = isIncremental ? await findSnapshot(reader, network, generation, seq) : null
     const from = base?.seq ?? 0
+    await refuseArchived(reader, network, keepBehind === null ? from : 0)
     await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
     await writer.query(`SET search_path = ${schema}`)
@@ -77,17 +79,21 @@ export async function replay(
     const kept =
       keepBehind !== null && seq - keepBehind > from ? await foldTo(refold, from, () => seq - keepBehind) : null
     if (kept !== null) {
-      const entries = await entriesHash(reader, network, generation, kept)
+      const entries = await entriesHash(reader, network, { generation, upTo: kept })
       await copySnapshot(writer, network, { schema: `${schema}_kept`, entries })
     }
     const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const entries = await foldTo(refold, done, (head) => head)
     let live = await stateHash(reader, network, generation, from)
-    if (base) live = both(live, await entriesHash(reader, network, generation, from))
-    await reader.query('ROLLBACK')
     let rebuilt = await stateHash(writer, network, generation, from)
-    if (base) rebuilt = both(rebuilt, base.entries)
+    await refuseArchived(reader, network, from)
+    // entries that files alone have were compared when they were dropped
+    if (base && (await lastArchived(reader, network)) === 0) {
+      live = both(live, await entriesHash(reader, network, { generation, upTo: from }))
+      rebuilt = both(rebuilt, base.entries)
+    }
+    await reader.query('ROLLBACK')
     const isKept = kept !== null && live === rebuilt
     if (isKept) await commitSnapshot(writer, network, `${schema}_kept`)
     return { network, generation, entries, from, live, rebuilt, kept: isKept ? kept : null }
