@@ -7,17 +7,16 @@ import type { ArchiveWorld } from './world.js'
 export type Answers = Map<string, string>
 
 const OF_NAMES = ['v1/clusters/name', 'v1/communities', 'v0.1/cluster', 'v0.1/address', 'v0.1/register/check']
+const NOBODY = `0x${'0'.repeat(40)}`
 const OF_ADDRESSES = ['names/address', 'names/owner/address', 'clusters/address']
 
 /** Asks an API all that it has about a registry, as a stranger and as its members, and walks its feeds. */
-export async function askAll(url: string, { members }: ArchiveWorld, asked: Subjects): Promise<Answers> {
-  const answers: Answers = new Map()
-  const ask = async (path: string, headers: Record<string, string> = {}, as = ''): Promise<string> => {
-    const response = await fetch(`${url}${path}`, { headers })
-    const text = `${response.status} ${await response.text()}`
-    answers.set(`${as} ${path}`, text)
-    return text
-  }
+export async function askAll(url: string, world: ArchiveWorld, asked: Subjects): Promise<Answers> {
+  return new Map([...(await askLookUps(url, world, asked)), ...(await askFeeds(url, asked))])
+}
+
+async function askLookUps(url: string, { members }: ArchiveWorld, asked: Subjects): Promise<Answers> {
+  const { answers, ask } = asking(url)
   const own = (member: Member, path: string) => ask(path, member.headers, member.address)
   await Promise.all([
     ...asked.names.flatMap((name) => OF_NAMES.map((path) => ask(`/${path}/${name}`))),
@@ -30,15 +29,31 @@ export async function askAll(url: string, { members }: ArchiveWorld, asked: Subj
       ...['/v1/bundle', `/v1/names/address/${member.address}`].map((path) => own(member, path)),
     ]),
   ])
-  const actors = ['', ...asked.actors, `0x${'0'.repeat(40)}`]
+  return answers
+}
+
+/** Walks the feed in both versions and orders, of everybody and of some, and from times on. */
+export async function askFeeds(url: string, { actors, times }: Subjects): Promise<Answers> {
+  const { answers, ask } = asking(url)
   const walks = ['v1', 'v0.1'].flatMap((version) =>
     ['oldest', 'newest'].flatMap((orderBy) =>
-      actors.map((from) => walk(ask, version, { orderBy, limit: '7', ...(from && { from }) })),
+      ['', ...actors, NOBODY].map((from) => walk(ask, version, { orderBy, limit: '7', ...(from && { from }) })),
     ),
   )
-  const since = asked.times.map((fromTimestamp) => walk(ask, 'v1', { limit: '50', fromTimestamp }))
+  const since = times.map((fromTimestamp) => walk(ask, 'v1', { limit: '50', fromTimestamp }))
   await Promise.all([...walks, ...since])
   return answers
+}
+
+function asking(url: string) {
+  const answers: Answers = new Map()
+  const ask = async (path: string, headers: Record<string, string> = {}, as = ''): Promise<string> => {
+    const response = await fetch(`${url}${path}`, { headers })
+    const text = `${response.status} ${await response.text()}`
+    answers.set(`${as} ${path}`, text)
+    return text
+  }
+  return { answers, ask }
 }
 
 type Ask = (path: string) => Promise<string>

@@ -82,13 +82,13 @@ async function liveOn(world: ApiWorld, members: readonly Member[]): Promise<void
 }
 
 /** Sets all entries back, as if the registry had been quiet since. */
-const age = (pool: pg.Pool): Promise<unknown> =>
+export const age = (pool: pg.Pool): Promise<unknown> =>
   pool.query(
     `UPDATE journal SET at_ms = at_ms - ${2 * LEAST_AGE_MS}; UPDATE journal_heads SET at_ms = at_ms - ${2 * LEAST_AGE_MS}`,
   )
 
 /** Cuts the mainnet's journal into small partitions. */
-async function cutJournal(pool: pg.Pool, entries = PARTITION): Promise<void> {
+export async function cutJournal(pool: pg.Pool, entries = PARTITION): Promise<void> {
   const { rows } = await pool.query<{ seq: number }>('SELECT seq::int FROM journal_heads WHERE network = 0')
   const parts = Math.ceil((rows[0]!.seq + 1) / entries)
   await pool.query(`DROP TABLE journal_mainnet_1; ALTER TABLE journal_mainnet DETACH PARTITION journal_mainnet_0;
