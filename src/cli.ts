@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
+import type { ArchiveCommand } from './cli/archive/archive.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import { loadEnvFileFor } from './cli/envFile.js'
@@ -136,6 +137,17 @@ program
   .option('--yes', 'remove it')
   .option('--json', 'as JSON')
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
+
+program
+  .command('archive')
+  .description('old partitions of the journal as files: shows what is archived')
+  .option('--write', 'write full partitions to files, and compare them with the table')
+  .option('--drop', 'remove from the table what a file has and no look-up needs; the feed reads it from ARCHIVE_DIR')
+  .option('--restore', 'bring back what was dropped')
+  .option('--dir <folder>', 'folder of the files; default: ARCHIVE_DIR')
+  .option('--network <network>', 'mainnet or testnet alone')
+  .option('--json', 'as JSON')
+  .action(async (options: ArchiveCommand) => (await import('./cli/archive/archive.js')).archive(options))
 
 addInitCommand(program)
 addOutboxCommands(program)

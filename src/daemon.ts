@@ -5,6 +5,7 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
+import { serveArchives } from './db/journal/archive/serve.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
 import { Listener } from './db/pg/notify.js'
@@ -13,7 +14,7 @@ import { FROZEN_MS, refusePooler } from './db/pg/session.js'
 import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
-import { type OpenSolana, openChain, openClusters } from './open.js'
+import { archiveReporter, type OpenSolana, openChain, openClusters } from './open.js'
 import type { Context } from './ops/context.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log/log.js'
@@ -155,6 +156,7 @@ class RunningDaemon {
       for (const gauge of Object.values(gauges)) gauge.reset()
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
+    serveArchives(config.archiveDir ?? null, archiveReporter({ log, metrics: this.#metrics }))
     watchHeadLocks((network, ms) => this.#metrics.headLockWait.observe({ network }, ms / 1_000))
     const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }

@@ -63,6 +63,7 @@ interface State {
   payer?: object
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
+  archiveFailures?: number
   paymentsWaitS?: number
   snapshot?: { differs?: number; failures?: number }
   webhooks?: Partial<WebhookCounts>
@@ -89,6 +90,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const first = parseSamples(await metrics.registry.metrics())
   for (let i = 0; i < (state.failures ?? 0); i++)
     metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
+  metrics.archiveFailures.inc(state.archiveFailures ?? 0)
   return [first, parseSamples(await metrics.registry.metrics())]
 }
 
@@ -124,6 +126,7 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRpcAway: { node: { restMs: 30_000 } },
   ClusterdWebhookFails: { webhooks: { failing: 1, oldestMs: 3_601_000 } },
   ClusterdWebhookParked: { webhooks: { parked: 1 } },
+  ClusterdArchiveAway: { archiveFailures: 1 },
   ClusterdErrors: { failures: 301 },
 }
 

@@ -83,6 +83,8 @@ const variables = z.object({
   DATABASE_DIRECT_URL: postgresUrl.optional(),
   /** Standbys of the same database that the API's reads may go to, joined by commas. */
   DATABASE_REPLICA_URLS: postgresUrls.default([]),
+  /** Folder with the files of archived partitions of the journal, which the feed then reads. */
+  ARCHIVE_DIR: z.string().min(1).optional(),
   /** Whether a start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
@@ -178,6 +180,8 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       databaseReplicaUrls: set.DATABASE_REPLICA_URLS,
+      /** Absolute path; undefined: pages of the feed that are archived are 503. */
+      archiveDir: set.ARCHIVE_DIR === undefined ? undefined : resolve(set.ARCHIVE_DIR),
       migrates: set.MIGRATE === 'on',
       /** undefined: not set, the caller picks. */
       port: set.PORT,

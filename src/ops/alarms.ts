@@ -221,6 +221,14 @@ export const ALARMS = {
     means: 'The receiver failed for five days or answered 410.',
     remedy: 'Mend it, then `clusterd webhooks replay <id>`, or `clusterd webhooks remove <id>`.',
   },
+  ClusterdArchiveAway: {
+    expr: 'rate(clusterd_archive_failures_total[5m]) > 0',
+    summary: 'Archived entries can not be read',
+    means:
+      'The file of a partition of the journal that was dropped from the table is missing, damaged or too slow: pages of the feed that need it are 503. Nothing else needs it.',
+    remedy:
+      'The log names the file. Put it back into `ARCHIVE_DIR` from a copy, under the same name; it is read again by itself.',
+  },
   ClusterdErrors: {
     expr: 'rate(clusterd_http_request_seconds_count{status=~"50."}[5m]) > 1',
     for: '2m',

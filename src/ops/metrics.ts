@@ -47,6 +47,7 @@ export function createMetrics(refresh: () => void = () => {}) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
       registers: [registry],
     }),
+    archiveFailures: counter('clusterd_archive_failures_total', 'Reads of archived entries that failed', []),
     limited: counter('clusterd_http_limited_total', 'API requests refused by a limit, by route and limit', [
       'route',
       'limit',

@@ -49,6 +49,7 @@ export interface ApiWorld {
   url: string
   pool: pg.Pool
   postgres: Postgres
+  chains: readonly ChainPort[]
   get(path: string): Promise<Reply>
   post(path: string, body: unknown): Promise<Reply>
   request(path: string, init: RequestInit): Promise<Reply>
@@ -126,6 +127,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     url,
     pool,
     postgres,
+    chains,
     request,
     get: (route) => request(route, {}),
     post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
@@ -152,10 +154,10 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   }
 }
 
-/** Another process's API over a world's database, without chains. */
+/** Another process's API over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Pick<ApiDeps, 'replicas'>,
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'replicas' | 'chains' | 'log'>>,
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'> & Pick<Api, 'replicas'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })

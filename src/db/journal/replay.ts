@@ -8,6 +8,7 @@ import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
+import { lastArchived, refuseArchived } from './archive/archives.js'
 import { readHead } from './head.js'
 import { commitSnapshot, copySnapshot, fillFromSnapshot, type Snapshot } from './snapshot/index.js'
 import { entriesHash, stateHash } from './stateHash.js'
@@ -61,7 +62,7 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
  * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
- * @throws Error when a rewind began another generation meanwhile
+ * @throws Error when a rewind began another generation meanwhile, and where entries to be folded are archived
  */
 export function replay(
   pool: pg.Pool,
@@ -72,24 +73,35 @@ export function replay(
     const { reader, writer, generation, seq, schema } = refold
     const base = isIncremental ? await goOnFrom(refold, seq) : null
     const from = base?.seq ?? 0
+    await refuseArchived(reader, network, from)
     const kept =
       keepBehind !== null && seq - keepBehind > from ? await foldTo(refold, from, () => seq - keepBehind) : null
     if (kept !== null) {
-      const entries = await entriesHash(reader, network, generation, { upTo: kept })
+      const entries = await wholeHash(refold, kept)
       await copySnapshot(writer, network, { schema: `${schema}${KEPT}`, entries })
     }
     const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const entries = await foldTo(refold, done, (head) => head)
     let live = await stateHash(reader, network, generation, from)
-    if (base) live = both(live, await entriesHash(reader, network, generation, { upTo: from }))
-    await reader.query('ROLLBACK')
     let rebuilt = await stateHash(writer, network, generation, from)
-    if (base) rebuilt = both(rebuilt, base.entries)
+    await refuseArchived(reader, network, from)
+    const earlier = base?.entries ? await wholeHash(refold, from) : null
+    if (earlier !== null) [live, rebuilt] = [both(live, earlier), both(rebuilt, base!.entries!)]
+    await reader.query('ROLLBACK')
     const isKept = kept !== null && live === rebuilt
     if (isKept) await commitSnapshot(writer, network, `${schema}${KEPT}`)
     return { network, generation, entries, from, live, rebuilt, kept: isKept ? kept : null }
   })
+}
+
+/** Hash over the first entries; null where files alone have some: these were compared when they were dropped. */
+async function wholeHash({ reader, network, generation }: Refold, upTo: number): Promise<string | null> {
+  const isWhole = async () => (await lastArchived(reader, network)) === 0
+  if (!(await isWhole())) return null
+  const hash = await entriesHash(reader, network, { generation, upTo })
+  // a drop may have come between
+  return (await isWhole()) ? hash : null
 }
 
 /** Entries that are folded again into tables of their own. */

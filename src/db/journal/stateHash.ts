@@ -38,7 +38,9 @@ export async function stateHash(
 ): Promise<string> {
   const hash = createHash('sha256')
   await hashTables(client, hash, network)
-  await hashEntries(client, hash, network, `generation = ${generation} AND seq > ${after}`)
+  const code = NETWORK_CODE[network]
+  const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation} AND seq > ${after}`
+  await hashEntries(client, hash, entries)
   return hash.digest('hex')
 }
 
@@ -49,15 +51,23 @@ export async function tablesHash(client: pg.ClientBase, network: Network, schema
   return hash.digest('hex')
 }
 
-/** Hash over the effects of a generation's entries from one, by default the first, up to another, hex. */
+/** Entries of a generation behind one (0: from the first) up to another, in the journal or a table of its own. */
+export interface HashedEntries {
+  generation: number
+  after?: number
+  upTo: number
+  table?: string
+}
+
+/** Hash over the effects of entries, hex. */
 export async function entriesHash(
   client: pg.ClientBase,
   network: Network,
-  generation: number,
-  { from = 1, upTo }: { from?: number; upTo: number },
+  { generation, after = 0, upTo, table = leaf('journal', network) }: HashedEntries,
 ): Promise<string> {
   const hash = createHash('sha256')
-  await hashEntries(client, hash, network, `generation = ${generation} AND seq BETWEEN ${from} AND ${upTo}`)
+  const numbers = `generation = ${generation} AND seq > ${after} AND seq <= ${upTo}`
+  await hashEntries(client, hash, `${table} WHERE network = ${NETWORK_CODE[network]} AND ${numbers}`)
   return hash.digest('hex')
 }
 
@@ -71,10 +81,9 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network, s
   }
 }
 
-async function hashEntries(client: pg.ClientBase, hash: Hash, network: Network, which: string): Promise<void> {
-  const entries = `FROM ${leaf('journal', network)} WHERE network = ${NETWORK_CODE[network]} AND ${which} ORDER BY seq`
-  await hashQuery(client, hash, `SELECT seq, public_first, public_count, effects ${entries}`)
-}
+/** @param rows table and condition */
+const hashEntries = (client: pg.ClientBase, hash: Hash, rows: string): Promise<void> =>
+  hashQuery(client, hash, `SELECT seq, public_first, public_count, effects FROM ${rows} ORDER BY seq`)
 
 async function hashQuery(client: pg.ClientBase, hash: Hash, sql: string): Promise<void> {
   for await (const chunk of client.query(copyTo(`COPY (${sql}) TO STDOUT (FORMAT binary)`)))

@@ -101,6 +101,9 @@ export function addressOfWord(word: Buffer): Buffer {
   return stored('evm', word.subarray(12))
 }
 
+/** EVM zero address, stored: as which private actors are shown. */
+export const NOBODY = addressOfWord(Buffer.alloc(32))
+
 /** Word of a stored address: EVM left-padded, Solana raw, others the Keccak of the stored form. */
 export function addressToWord(bytes: Uint8Array): Buffer {
   if (bytes[0] === OTHER_CODE) return keccak256(bytes)

@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { isClusterChangeKind, isCommunityChangeKind } from '../../../registry/journal/change.js'
 import { ENTRY_KIND, type EntryKind } from '../../../registry/journal/entry.js'
 import { NOT_FOLDED } from '../../../registry/journal/ruleset.js'
+import { NOBODY } from '../../../registry/primitives/address.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf, type PartitionedTable, STATE_TABLES, type StateTable } from '../../pg/partitions.js'
-import { NOBODY } from '../feed.js'
 
 const codesOf = (belongs: (kind: EntryKind) => boolean): string =>
   (Object.keys(ENTRY_KIND) as EntryKind[])

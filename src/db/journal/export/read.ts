@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../../registry/primitives/network.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { refuseArchived } from '../archive/archives.js'
 import { readCheckpoint } from '../feed.js'
 import { readHead } from '../head.js'
 import { stateHash } from '../stateHash.js'
@@ -73,7 +74,7 @@ const NOTHING = Buffer.alloc(0)
 /**
  * Reads an export, piece by piece. The tables, and with them how far the journal goes, come from one snapshot; entries
  * never change, and are read after it, so that a long export holds up nothing.
- * @throws Error where the generation that a cut export began with is gone
+ * @throws Error where the generation that a cut export began with is gone, and where entries are archived
  */
 export async function* readExport(client: pg.ClientBase, options: ExportOptions): AsyncGenerator<WrittenPiece> {
   const { progress, isPublic } = options
@@ -113,6 +114,7 @@ async function* readSnapshot(client: pg.ClientBase, options: ExportOptions): Asy
 async function readManifest(client: pg.ClientBase, { networks, isPublic }: ExportOptions): Promise<Manifest> {
   const found: Manifest['networks'] = {}
   for (const network of networks) {
+    await refuseArchived(client, network)
     const { caughtUp: _, minimumWei, ...head } = await readHead(client, network)
     const feed = await readCheckpoint(client, network)
     const shown = isPublic ? await showPublicJournal(client, network, head.generation, null) : {}
@@ -168,6 +170,7 @@ async function* readJournal(
     const query = `SELECT ${columns} ${rows} AND seq BETWEEN ${from} AND ${to} ORDER BY seq`
     const stream = client.query(copyTo(`COPY (${query}) TO STDOUT (FORMAT binary)`))
     const bytes = Buffer.concat((await stream.toArray()) as Buffer[])
+    if (stream.rowCount !== to - from + 1) await refuseArchived(client, network)
     if (stream.rowCount !== to - from + 1)
       throw new Error(`generation ${generation} of ${network} is gone, a rewind began another: export anew.`)
     yield { fields: { journal: { network, columns, from, to } }, bytes }

@@ -57,6 +57,7 @@ export const TABLES = {
   leaders: { kept: 'derived' },
   feed_checkpoints: { kept: 'derived' },
   limit_buckets: { kept: 'derived' },
+  archives: { kept: 'derived' },
 } as const satisfies Record<string, Exported>
 export type TableName = keyof typeof TABLES
 

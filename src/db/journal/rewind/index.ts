@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
-import { lockKeys } from '../../pg/codes.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
+import { refuseArchived } from '../archive/archives.js'
 import { JOURNAL_COLUMNS } from '../export/tables.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
 import { fillFromSnapshot } from '../snapshot/index.js'
 import { rewindLightly } from './light.js'
+import { alone, switchInTries } from './lock.js'
 import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -25,11 +25,6 @@ export interface RewindOptions {
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
-/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
-const LOCK_TIMEOUT_MS = 500
-const SWITCH_TRIES = 60
-const LOCK_NOT_AVAILABLE = '55P03'
-const DEADLOCK = '40P01'
 
 /**
  * Takes a chain's blocks from one on back: their rows alone where the journal has nothing of them (`light.ts`), else by
@@ -38,19 +33,15 @@ const DEADLOCK = '40P01'
  * `apply` the result is discarded.
  *
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
- * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
+ * @throws Error when another rewind of the network runs, the tables stay locked for a minute, or entries are archived
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
-  const writer = await pool.connect()
   const schema = `rewind_${network}`
-  const lock = lockKeys(network, 'rewind')
-  let isLocked = false
-  try {
-    isLocked = await takeLock(writer, lock)
-    if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
+  return alone(pool, { network, schema }, async (writer) => {
     const light = await rewindLightly(writer, target, options.apply)
     if (light) return light
+    await refuseArchived(writer, network)
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
@@ -64,19 +55,8 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     if (options.apply) await foldAgain(rebuild, LEFT_FOR_SWITCH)
     const { upTo, ...whole } = options.apply ? await apply(rebuild, report) : report
     return whole
-  } finally {
-    await writer.query('ROLLBACK').catch(() => {})
-    if (isLocked) {
-      await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
-      await writer.query('SELECT pg_advisory_unlock($1, $2)', [...lock]).catch(() => {})
-    }
-    // destroyed, not pooled: its search path and prepared statements belong to the rewind
-    writer.release(true)
-  }
+  })
 }
-
-const takeLock = async (writer: pg.ClientBase, lock: readonly number[]): Promise<boolean> =>
-  (await writer.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [...lock])).rows[0]!.locked
 
 interface Rebuild {
   writer: pg.PoolClient
@@ -175,28 +155,13 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over in one transaction behind the head's lock, retried while readers keep the tables locked. */
-async function apply(rebuild: Rebuild, before: Reported): Promise<Reported> {
-  const { writer } = rebuild
-  for (let tries = 1; ; tries++) {
-    const { done } = rebuild
-    try {
-      await writer.query('BEGIN')
-      await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-      const report = await switchOver(rebuild, before)
-      await writer.query('COMMIT')
-      return report
-    } catch (error) {
-      await writer.query('ROLLBACK')
-      rebuild.done = done
-      const code = (error as pg.DatabaseError).code
-      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error
-      if (tries === SWITCH_TRIES)
-        throw new Error('somebody keeps the tables locked (a replay, a dump?): end it and try again.', { cause: error })
-      // writers that waited for this try go on before the next
-      await sleep(LOCK_TIMEOUT_MS)
-    }
-  }
+/** Switches over in one transaction behind the head's lock. */
+function apply(rebuild: Rebuild, before: Reported): Promise<Reported> {
+  const { done } = rebuild
+  return switchInTries(rebuild.writer, () => {
+    rebuild.done = done
+    return switchOver(rebuild, before)
+  })
 }
 
 async function switchOver(rebuild: Rebuild, before: Reported): Promise<Reported> {

@@ -16,8 +16,8 @@ export interface Snapshot {
   generation: number
   /** Number of the last entry that they are folded from. */
   seq: number
-  /** Hash over the effects of the entries up to that one (`entriesHash`), hex. */
-  entries: string
+  /** Hash over the effects of the entries up to that one (`entriesHash`), hex; null where files alone had some. */
+  entries: string | null
 }
 
 /** Entries that a snapshot lies behind the journal's end: a rewind begins before the newest. */
@@ -37,7 +37,9 @@ export async function copySnapshot(
     await client.query(`CREATE TABLE ${schema}.${leaf(table, network)} AS TABLE ${leaf(table, network)}`)
   await client.query(`CREATE TABLE ${schema}.journal_heads AS TABLE journal_heads`)
   const tables = await tablesHash(client, network)
-  await client.query(`CREATE TABLE ${schema}.verified AS SELECT '${entries}' AS entries, '${tables}' AS tables`)
+  await client.query(
+    `CREATE TABLE ${schema}.verified AS SELECT ${entries === null ? 'NULL' : `'${entries}'`}::text AS entries, '${tables}' AS tables`,
+  )
 }
 
 /** Held while a snapshot is replaced, and shared while it is read: its tables stay those of one entry. */

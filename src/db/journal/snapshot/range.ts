@@ -3,6 +3,7 @@ import { type EntryKind, entryKind } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
+import { refuseArchived } from '../archive/archives.js'
 import { foldTo, goOnFrom, type Refold, type RefoldOptions, withRefold } from '../replay.js'
 import { entriesHash } from '../stateHash.js'
 
@@ -29,7 +30,8 @@ export interface ReplayedRange extends Required<Range> {
 /**
  * Folds the entries of a range again, from the snapshot before it or from the first entry on, and compares numbers and
  * effects with the journal's. The daemon may run.
- * @throws Error with one sentence for a range that the journal does not have, or when a rewind comes between
+ * @throws Error with one sentence for a range that the journal does not have, or of which files alone have entries, or when a
+ * rewind comes between
  */
 export function replayRange(
   pool: pg.Pool,
@@ -42,9 +44,11 @@ export function replayRange(
     if (from < 1 || from > to || to > seq)
       throw new Error(`the journal of ${network} has the entries 1 to ${seq}: name a range of these.`)
     const base = (await goOnFrom(refold, from - 1))?.seq ?? 0
+    await refuseArchived(reader, network, base)
     await foldTo(refold, base, () => to)
-    const live = await entriesHash(reader, network, generation, { from, upTo: to })
-    const rebuilt = await entriesHash(writer, network, generation, { from, upTo: to })
+    const numbers = { generation, after: from - 1, upTo: to }
+    const live = await entriesHash(reader, network, numbers)
+    const rebuilt = await entriesHash(writer, network, numbers)
     const different = live === rebuilt ? null : await firstDifferent(refold, from, to)
     return { network, generation, from, to, base, live, rebuilt, different }
   })

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { appendEntries } from '../../src/db/journal/append.js'
+import {
+  type ArchiveOptions,
+  dropArchives,
+  restoreArchives,
+  writeArchives,
+} from '../../src/db/journal/archive/index.js'
+import { LEAST_AGE_MS } from '../../src/db/journal/archive/write.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { type Member, memberOf } from '../api/members.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { readGolden } from '../golden/journal.js'
+
+const golden = readGolden(join(import.meta.dirname, '../golden/journal.json.gz'))
+
+/** A registry whose journal is old enough and cut small, beside a folder for its archives. */
+export interface ArchiveWorld extends ApiWorld {
+  dir: string
+  members: readonly Member[]
+  write(): ReturnType<typeof writeArchives>
+  drop(): ReturnType<typeof dropArchives>
+  restore(): ReturnType<typeof restoreArchives>
+}
+
+/** Entries of a partition, and of a block of its file. */
+export const PARTITION = 40
+const BLOCK = 16
+
+/** Starts a registry of everything that the journal knows. */
+export async function startArchiveWorld(): Promise<ArchiveWorld> {
+  const world = await startApi()
+  const dir = mkdtempSync(join(tmpdir(), 'clusterd-archive-'))
+  await inTransaction(world.pool, (client) =>
+    appendEntries(client, 'mainnet', golden.entries.slice(1).map(decodeEntry), { writerMs: Number.MAX_SAFE_INTEGER }),
+  )
+  const members = [await memberOf(world), await memberOf(world), await memberOf(world)]
+  for (let round = 0; round < 16; round++) await liveOn(world, members)
+  await age(world.pool)
+  await world.pool.query('UPDATE chains SET next_block = 1000000 WHERE network = 0')
+  await cutJournal(world.pool)
+  const options: ArchiveOptions = { network: 'mainnet', dir, blockEntries: BLOCK }
+  return {
+    ...world,
+    ...{ dir, members },
+    write: () => writeArchives(world.pool, options),
+    drop: () => dropArchives(world.pool, options),
+    restore: () => restoreArchives(world.pool, options),
+    async stop() {
+      await world.stop()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Wallets come, go, hide and are renamed, among registrations, lost and refused bids. */
+async function liveOn(world: ApiWorld, members: readonly Member[]): Promise<void> {
+  const [alice, bob, carol] = members as [Member, Member, Member]
+  const name = freshName()
+  await world.append('mainnet', [
+    bid({ from: alice.address, name }),
+    bid({ from: bob.address, name }),
+    bid({ from: bob.address, name: freshName(), amountWei: 1n }),
+    ...Array.from({ length: 4 }, () => bid({ from: randomAddress(), name: freshName() })),
+  ])
+  const [open, hidden] = [randomAddress(), randomAddress()]
+  const wallets = [
+    { address: open, name: 'open' },
+    { address: hidden, name: 'hidden', isPrivate: true },
+    { address: carol.address, name: 'carol', isPrivate: true },
+  ]
+  await alice.add(wallets)
+  const id = (await world.get(`/v1/clusters/name/${name}`)).body.id
+  await carol.verify(id)
+  await alice.rename(open, 'renamed')
+  await alice.remove(carol.address)
+  await alice.remove(open, hidden)
+}
+
+/** Sets all entries back, as if the registry had been quiet since. */
+export const age = (pool: pg.Pool): Promise<unknown> =>
+  pool.query(
+    `UPDATE journal SET at_ms = at_ms - ${2 * LEAST_AGE_MS}; UPDATE journal_heads SET at_ms = at_ms - ${2 * LEAST_AGE_MS}`,
+  )
+
+/** Cuts the mainnet's journal into small partitions. */
+export async function cutJournal(pool: pg.Pool, entries = PARTITION): Promise<void> {
+  const { rows } = await pool.query<{ seq: number }>('SELECT seq::int FROM journal_heads WHERE network = 0')
+  const parts = Math.ceil((rows[0]!.seq + 1) / entries)
+  await pool.query(`DROP TABLE journal_mainnet_1; ALTER TABLE journal_mainnet DETACH PARTITION journal_mainnet_0;
+    ALTER TABLE journal_mainnet_0 RENAME TO filled`)
+  for (let n = 0; n < parts; n++) {
+    const to = n === parts - 1 ? 10_000_000 : (n + 1) * entries
+    await pool.query(`CREATE TABLE journal_mainnet_${n} (LIKE filled INCLUDING ALL);
+      ALTER TABLE journal_mainnet ATTACH PARTITION journal_mainnet_${n} FOR VALUES FROM (${n * entries}) TO (${to})`)
+  }
+  await pool.query('INSERT INTO journal SELECT * FROM filled; DROP TABLE filled; ANALYZE')
+}
