@@ -8,8 +8,8 @@ import { tablesHash } from '../stateHash.js'
 
 /**
  * Tables of a network as the first entries of its journal give them, kept in a schema of their own: a replay or a
- * rewind goes on from there. `clusterd replay --keep` and the leading indexer (`keep.ts`) make them where both hashes are
- * the same.
+ * rewind goes on from there. `clusterd replay --keep` and the leading indexer (`keep.ts`) make them where both hashes
+ * are the same.
  */
 export interface Snapshot {
   schema: string
