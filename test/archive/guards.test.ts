@@ -9,6 +9,7 @@ import { dropArchives, restoreArchives, writeArchives } from '../../src/db/journ
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayRange } from '../../src/db/journal/snapshot/range.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { readGolden } from '../golden/journal.js'
@@ -101,6 +102,15 @@ describe('where entries are archived', () => {
     const again = () => replay(database.pool, 'mainnet', { isIncremental: true })
     const { from, live, rebuilt } = await again()
     expect([from, live === rebuilt]).toEqual([88, true])
+    const next = await replay(database.pool, 'mainnet', { isIncremental: true, keepBehind: 5 })
+    expect(next).toMatchObject({ from: 88, kept: 103, live: next.rebuilt })
+    for (const move of [dropArchives, restoreArchives, dropArchives]) {
+      const whole = await again()
+      expect(whole).toMatchObject({ from: 103, live: whole.rebuilt })
+      await move(database.pool, options)
+    }
+    await expect(replayRange(database.pool, 'mainnet', { from: 79 })).rejects.toThrow(FIRST)
+    expect(await replayRange(database.pool, 'mainnet', { from: 104 })).toMatchObject({ base: 103, different: null })
     await sql(`UPDATE names SET outcome = 3 WHERE network = 0 AND seq = (SELECT min(seq) FROM names)`)
     const changed = await again()
     expect(changed.live === changed.rebuilt).toBe(false)
