@@ -14,7 +14,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { readGolden } from '../golden/journal.js'
 import { useDatabase } from '../storage/database.js'
-import { age, cutJournal } from './world.js'
+import { age, cutJournal } from '../support/smallPartitions.js'
 
 /** When entries may be archived, and what needs them back. */
 

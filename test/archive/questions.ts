@@ -7,6 +7,7 @@ import type { ArchiveWorld } from './world.js'
 export type Answers = Map<string, string>
 
 const OF_NAMES = ['v1/clusters/name', 'v1/communities', 'v0.1/cluster', 'v0.1/address', 'v0.1/register/check']
+const ORDERS = ['oldest', 'newest']
 const NOBODY = `0x${'0'.repeat(40)}`
 const OF_ADDRESSES = ['names/address', 'names/owner/address', 'clusters/address']
 
@@ -35,11 +36,10 @@ async function askLookUps(url: string, { members }: ArchiveWorld, asked: Subject
 /** Walks the feed in both versions and orders, of everybody and of some, and from times on. */
 export async function askFeeds(url: string, { actors, times }: Subjects): Promise<Answers> {
   const { answers, ask } = asking(url)
-  const walks = ['v1', 'v0.1'].flatMap((version) =>
-    ['oldest', 'newest'].flatMap((orderBy) =>
-      ['', ...actors, NOBODY].map((from) => walk(ask, version, { orderBy, limit: '7', ...(from && { from }) })),
-    ),
-  )
+  const walks = ORDERS.flatMap((orderBy) => [
+    ...['', ...actors, NOBODY].map((from) => walk(ask, 'v1', { orderBy, limit: '7', ...(from && { from }) })),
+    walk(ask, 'v0.1', { orderBy, limit: '7' }),
+  ])
   const since = times.map((fromTimestamp) => walk(ask, 'v1', { limit: '50', fromTimestamp }))
   await Promise.all([...walks, ...since])
   return answers

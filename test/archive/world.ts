@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type pg from 'pg'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ArchiveOptions,
@@ -9,12 +8,12 @@ import {
   restoreArchives,
   writeArchives,
 } from '../../src/db/journal/archive/index.js'
-import { LEAST_AGE_MS } from '../../src/db/journal/archive/write.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readGolden } from '../golden/journal.js'
+import { age, cutJournal } from '../support/smallPartitions.js'
 
 const golden = readGolden(join(import.meta.dirname, '../golden/journal.json.gz'))
 
@@ -42,7 +41,7 @@ export async function startArchiveWorld(): Promise<ArchiveWorld> {
   for (let round = 0; round < 16; round++) await liveOn(world, members)
   await age(world.pool)
   await world.pool.query('UPDATE chains SET next_block = 1000000 WHERE network = 0')
-  await cutJournal(world.pool)
+  await cutJournal(world.pool, PARTITION)
   const options: ArchiveOptions = { network: 'mainnet', dir, blockEntries: BLOCK }
   return {
     ...world,
@@ -79,24 +78,4 @@ async function liveOn(world: ApiWorld, members: readonly Member[]): Promise<void
   await alice.rename(open, 'renamed')
   await alice.remove(carol.address)
   await alice.remove(open, hidden)
-}
-
-/** Sets all entries back, as if the registry had been quiet since. */
-export const age = (pool: pg.Pool): Promise<unknown> =>
-  pool.query(
-    `UPDATE journal SET at_ms = at_ms - ${2 * LEAST_AGE_MS}; UPDATE journal_heads SET at_ms = at_ms - ${2 * LEAST_AGE_MS}`,
-  )
-
-/** Cuts the mainnet's journal into small partitions. */
-export async function cutJournal(pool: pg.Pool, entries = PARTITION): Promise<void> {
-  const { rows } = await pool.query<{ seq: number }>('SELECT seq::int FROM journal_heads WHERE network = 0')
-  const parts = Math.ceil((rows[0]!.seq + 1) / entries)
-  await pool.query(`DROP TABLE journal_mainnet_1; ALTER TABLE journal_mainnet DETACH PARTITION journal_mainnet_0;
-    ALTER TABLE journal_mainnet_0 RENAME TO filled`)
-  for (let n = 0; n < parts; n++) {
-    const to = n === parts - 1 ? 10_000_000 : (n + 1) * entries
-    await pool.query(`CREATE TABLE journal_mainnet_${n} (LIKE filled INCLUDING ALL);
-      ALTER TABLE journal_mainnet ATTACH PARTITION journal_mainnet_${n} FOR VALUES FROM (${n * entries}) TO (${to})`)
-  }
-  await pool.query('INSERT INTO journal SELECT * FROM filled; DROP TABLE filled; ANALYZE')
 }

@@ -142,7 +142,7 @@ function keptOf(network: Network, { generation, seqFirst, seqLast }: Archive, { 
   const named = (Object.keys(NAMES_ENTRIES) as StateTable[]).flatMap((of) =>
     NAMES_ENTRIES[of].map(
       (column) =>
-        `SELECT ${column} FROM public.${leaf(of, network)} WHERE network = ${code} AND ${column} BETWEEN ${seqFirst} AND ${seqLast}`,
+        `SELECT ${column} AS seq FROM public.${leaf(of, network)} WHERE network = ${code} AND ${column} BETWEEN ${seqFirst} AND ${seqLast}`,
     ),
   )
   const isArchived = `j.generation = ${generation}`
@@ -151,8 +151,8 @@ function keptOf(network: Network, { generation, seqFirst, seqLast }: Archive, { 
     SELECT j.network, j.generation, j.seq, j.kind, j.chain, j.block, j.log_index, j.tx_key, j.at_ms, j.public_first,
       CASE WHEN ${isArchived} THEN 0 ELSE j.public_count END, j.actor, ${short},
       CASE WHEN ${isArchived} AND j.chain IS NULL THEN ''::bytea ELSE j.effects END, j.ruleset
-    FROM public.${table} j
-    WHERE NOT ${isArchived} OR j.chain IS NOT NULL OR j.seq IN (${named.join(' UNION ')})`
+    FROM public.${table} j LEFT JOIN (${named.join(' UNION ')}) named ON named.seq = j.seq
+    WHERE NOT ${isArchived} OR j.chain IS NOT NULL OR named.seq IS NOT NULL`
 }
 
 /** Puts a table in the place of a partition. */
