@@ -30,8 +30,8 @@ export interface ReplayedRange extends Required<Range> {
 /**
  * Folds the entries of a range again, from the snapshot before it or from the first entry on, and compares numbers and
  * effects with the journal's. The daemon may run.
- * @throws Error with one sentence for a range that the journal does not have, or of which files alone have entries, or when a
- * rewind comes between
+ * @throws Error with one sentence for a range that the journal does not have, or of which files alone have entries, or
+ * when a rewind comes between
  */
 export function replayRange(
   pool: pg.Pool,
