@@ -20,8 +20,6 @@ interface Request extends Asked {
 
 export interface Question {
   title: string
-  /** Each request was made once before: its pages are in PostgreSQL's memory. */
-  isAgain?: boolean
   request(round: number): Request
 }
 
@@ -47,7 +45,6 @@ const posted = (path: string, body: unknown, holds: string): Request => ({
 export function lookUps(registry: Registry): Question[] {
   const at = (round: number) => clusterOf(registry, round)
   const many = (round: number) => Array.from({ length: AT_ONCE }, (_, i) => at(round * AT_ONCE + i))
-  const bulk = bulkOf(many)
   return [
     {
       title: 'GET /v1/names/address/:address',
@@ -60,8 +57,7 @@ export function lookUps(registry: Registry): Question[] {
       title: 'POST /v1/names (one name)',
       request: (round) => posted('/v1/names', [{ name: nameOf(at(round)) }], textOf(walletOf(at(round)))),
     },
-    ...bulk,
-    ...bulk.map((one) => ({ ...one, title: `${one.title}, again`, isAgain: true })),
+    ...bulkOf(many),
     {
       title: 'POST /v1/names/register/check (taken, free)',
       request: (round) => {

@@ -27,7 +27,7 @@ const FILLING = {
   ...{ shared_buffers: '2GB', max_parallel_maintenance_workers: '0', checkpoint_timeout: '1h', max_wal_size: '16GB' },
 }
 /** A server as an operator would set it on a machine of 24 GiB. */
-const SERVING = { shared_buffers: '4GB', effective_cache_size: '16GB', random_page_cost: '1.1', autovacuum: 'off' }
+const SERVING = { shared_buffers: '6GB', effective_cache_size: '16GB', random_page_cost: '1.1', autovacuum: 'off' }
 
 export const startServing = (folder: string): Promise<Postgres> =>
   startPostgres({ dataDir: join(folder, 'pg'), settings: SERVING })
