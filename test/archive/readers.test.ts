@@ -38,6 +38,7 @@ const READERS: Record<string, 'number' | 'block' | 'feed' | 'refuses' | 'writes'
   'journal/rewind/light.ts': 'block',
   'journal/rewind/report.ts': 'refuses',
   'journal/sliceCommunities.ts': 'number',
+  'journal/snapshot/range.ts': 'refuses',
   'journal/stateHash.ts': 'refuses',
   'journal/transactions.ts': 'number',
   'outbox/list.ts': 'block',

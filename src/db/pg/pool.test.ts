@@ -79,11 +79,18 @@ describe('a commit that waits for a standby', () => {
   const count = async () => (await admin.query('SELECT count(*)::int AS n FROM t')).rows[0].n
   const patience = { signal: new AbortController().signal, leftMs: () => LIMIT_MS }
   const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
+  /** Begins commits until one waits: the server may not have read its settings yet. */
+  const insertThatWaits = async (): Promise<{ made: Promise<unknown> }> => {
+    const made = insert()
+    let isMade = false
+    made.finally(() => (isMade = true)).catch(() => {})
+    await expect.poll(async () => isMade || (await waiting()).length, { timeout: 10_000 }).toBeTruthy()
+    return isMade ? insertThatWaits() : { made }
+  }
 
   it('is not cut short by a time limit: it would be acknowledged, shown, and lost in a fail-over', async () => {
+    const { made } = await insertThatWaits()
     const before = await count()
-    const made = insert()
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
     await sleep(2 * LIMIT_MS)
     expect([await waiting(), await count()]).toEqual([[expect.any(Number)], before])
     await standby('')
@@ -93,13 +100,10 @@ describe('a commit that waits for a standby', () => {
   })
 
   it('is not acknowledged where somebody else cuts it short', async () => {
-    const made = insert().then(
-      () => null,
-      (error: unknown) => error,
-    )
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
+    const { made } = await insertThatWaits()
+    const ended = made.catch((error: unknown) => error)
     await admin.query('SELECT pg_cancel_backend($1)', await waiting())
-    const error = await made
+    const error = await ended
     expect(error).toBeInstanceOf(Error)
     expect(isDatabaseUnavailable(error)).toBe(true)
   })
