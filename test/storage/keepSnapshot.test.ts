@@ -15,7 +15,7 @@ import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { useDatabase } from './database.js'
 
-const NAMES = 3_000
+const NAMES = 1_500
 const BEHIND = 500
 const DAMAGE = `UPDATE wallets SET backed_up = NOT backed_up
   WHERE network = 0 AND address = (SELECT min(address) FROM wallets WHERE network = 0)`

@@ -18,7 +18,7 @@ import { query } from './rows.js'
 /** What the design promises, from the moment a leader says nothing more; and what a shared machine adds. */
 const TAKE_OVER_MS = 5_000 + 3_000
 const PROCESSES = 4
-const FAULTS = 24
+const FAULTS = 12
 const LEADS = NETWORKS.flatMap((network) => (['index', 'relay'] as const).map((role) => ({ network, role })))
 
 /** A write of a leader, fenced as all of them are: it notes its epoch where the row still has it. */
