@@ -10,6 +10,7 @@ import { readStretch } from '../src/db/journal/feed.js'
 import { createPool } from '../src/db/pg/pool.js'
 import { createDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 import { age, cutJournal } from '../test/support/smallPartitions.js'
+import { timed } from './bench/ask.js'
 import { type Bench, describeMachine, median, printTable, runBench, thousands } from './bench/bench.js'
 import { generate } from './scale/generate.js'
 import { walletOf } from './scale/population.js'
@@ -21,11 +22,7 @@ const ENTRIES_A_NAME = 2.2
 const PAGES = 100
 const TABLE = 'public.journal_mainnet_0'
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now()
-  await work()
-  return (performance.now() - startMs) / 1_000
-}
+const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
 
 async function sizesOf(pool: pg.Pool): Promise<{ rows: number; table: number; indexes: number }> {
   await pool.query(`VACUUM FULL ${TABLE}`)
@@ -50,7 +47,7 @@ async function pages(pool: pg.Pool, dir: string | null): Promise<{ first: number
       times.again[i]!.push(await timed(() => read(page)))
     }
   }
-  const medians = (of: number[][]) => of.map((list) => median(list) * 1_000)
+  const medians = (of: number[][]) => of.map(median)
   return { first: medians(times.first), again: medians(times.again) }
 }
 
@@ -85,9 +82,7 @@ await runBench(async ({ home, onEnd }: Bench) => {
     ['table after', thousands(after.rows), each(after.table), each(after.indexes)],
     ['file', '', each(bytes), ''],
   ])
-  console.log(
-    `written in ${written.toFixed(1)} s, dropped in ${dropped.toFixed(1)} s, restored in ${restored.toFixed(1)} s`,
-  )
+  console.log(`written in ${seconds(written)} s, dropped in ${seconds(dropped)} s, restored in ${seconds(restored)} s`)
   printTable([
     ['median, ms', 'from the table', 'from the file', 'its block in memory'],
     ...['100 events', 'a wallet’s own'].map((title, i) => [

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -60,9 +59,8 @@ export async function openRegistry(folder: string, size: number, server: Postgre
   await client.query('DELETE FROM chains')
   await client.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm')
   await client.query(`SELECT pg_prewarm(oid) ${LOOKED_UP}`)
-  const { rows } = await client.query<{ path: string }>(`SELECT pg_relation_filepath(oid) AS path ${JOURNAL}`)
+  await client.query(`SELECT pg_prewarm(oid, 'read') ${JOURNAL}`)
   await client.end()
-  readAll(rows.map(({ path }) => join(folder, 'pg', path)))
   return { ...made, size, databaseUrl: url }
 }
 
@@ -71,12 +69,6 @@ const LOOKED_UP = `FROM pg_class WHERE relkind IN ('r', 'i') AND relname ~ '_mai
   AND relname !~ '^journal_mainnet_[0-9]+($|_(network_generation_(actor|public|chain)|position))'`
 /** The journal's rows, of which a look-up reads some: as much of them as the system's memory has room for. */
 const JOURNAL = `FROM pg_class WHERE relkind = 'r' AND relname ~ '^journal_mainnet_[0-9]+$'`
-const READ_MS = 90_000
-
-function readAll(files: readonly string[]): void {
-  const shell = 'for f in "$@"; do cat "$f"* > /dev/null; done'
-  spawnSync('sh', ['-c', shell, 'sh', ...files], { timeout: READ_MS })
-}
 
 const nameOf = (size: number): string => `names_${size}`
 const noteOf = (folder: string, size: number): string => join(folder, `${nameOf(size)}.json`)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { type Queryable, readRows } from './rows.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
@@ -95,6 +96,10 @@ function explain(error: pg.DatabaseError): never {
     `migrating: the database lacks migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
   )
 }
+
+/** Names of the migrations that a database has, in their order. */
+export const appliedMigrations = async (db: Queryable): Promise<string[]> =>
+  (await readRows<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 
 /** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
 export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {

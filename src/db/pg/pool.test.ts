@@ -84,7 +84,7 @@ describe('a commit that waits for a standby', () => {
     const made = insert()
     let isMade = false
     made.finally(() => (isMade = true)).catch(() => {})
-    await expect.poll(async () => isMade || (await waiting()).length, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => isMade || (await waiting()).length === 1, { timeout: 10_000 }).toBe(true)
     return isMade ? insertThatWaits() : { made }
   }
 

@@ -5,8 +5,8 @@ import { ACTOR_BYTES, isClusterChangeKind } from '../../../registry/journal/chan
 import { ENTRY_KIND, type EntryKind } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { startCopy } from '../../pg/copy.js'
+import { appliedMigrations } from '../../pg/migrate.js'
 import { leaf, type StateTable } from '../../pg/partitions.js'
-import { readRows } from '../../pg/rows.js'
 import { type Partition, readPartitions } from '../partitions.js'
 import { switchInTries } from '../rewind/lock.js'
 import { entriesHash } from '../stateHash.js'
@@ -114,9 +114,7 @@ function withFile<T>(
 }
 
 async function refuseNewer(client: pg.ClientBase, path: string, { migrations }: ArchiveIndex): Promise<void> {
-  const known = new Set(
-    (await readRows<{ name: string }>(client, 'SELECT name FROM migrations')).map(({ name }) => name),
-  )
+  const known = new Set(await appliedMigrations(client))
   const unknown = migrations.find((name) => !known.has(name))
   if (unknown) throw new Error(`${path} is of a newer version (${unknown}): restore it with that one.`)
 }

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { failpoint } from '../../../ops/failpoint.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import { appliedMigrations } from '../../pg/migrate.js'
 import { query, readRows } from '../../pg/rows.js'
 import { JOURNAL_COLUMNS } from '../export/tables.js'
 import { type Partition, readPartitions } from '../partitions.js'
@@ -155,10 +156,9 @@ async function writeFile(
       failpoint('archive_block')
       onProgress?.(to - first + 1, last - first + 1)
     }
-    const migrations = await readRows<{ name: string }>(client, 'SELECT name FROM migrations ORDER BY name')
     await writer.end({
       ...{ network, generation, first, last, columns: JOURNAL_COLUMNS, blocks, actors: await pairs.write(writer) },
-      migrations: migrations.map(({ name }) => name),
+      migrations: await appliedMigrations(client),
       entriesHash: await entriesHash(client, network, { generation, after: first - 1, upTo: last, table }),
     })
   } finally {

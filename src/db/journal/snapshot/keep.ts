@@ -64,7 +64,8 @@ export async function keepSnapshot(options: KeepOptions): Promise<Replayed | nul
     lastMs = performance.now()
   }
   try {
-    return await replay(pool, network, { isIncremental: true, keepBehind: behind, onProgress, ...SMALL })
+    const options = { isIncremental: true, keepBehind: behind, onProgress, batchEntries: BATCH_ENTRIES }
+    return await replay(pool, network, options)
   } catch (error) {
     if (givesWay.aborted) return null
     throw error
@@ -74,8 +75,6 @@ export async function keepSnapshot(options: KeepOptions): Promise<Replayed | nul
     await pool.end()
   }
 }
-
-const SMALL = { batchEntries: BATCH_ENTRIES }
 
 /** Looks until the signal, or until somebody waits. @throws as the look does */
 async function watch({ pool, network, alive }: KeepOptions, applicationName: string, ended: AbortSignal) {
