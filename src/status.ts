@@ -57,7 +57,7 @@ export async function statusOf(sources: StatusSources) {
   const nowMs = Date.now()
   const stored = await probed(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
   const [states, leaders] = stored ?? [[], []]
-  const chains = configured(config).map((chain) => stateOf(chain, runs, states, nowMs))
+  const chains = configured(config).map((chain) => stateOf(chain, runs, { states, leaders }, nowMs))
   const problems = [
     ...(stored ? unindexed(config, leaders) : [DATABASE_AWAY]),
     ...chains.flatMap(({ network, label, problem }) =>
@@ -111,20 +111,22 @@ function configured({ chains, solana }: StatusSources['config']): { network: Net
 
 /**
  * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the
- * others can see it.
+ * others can see it. What an earlier leader wrote says nothing of the chain as this one finds it.
  */
 function stateOf(
   { network, label }: { network: Network; label: string },
   runs: readonly IndexRun[],
-  stored: readonly StoredState[],
+  { states, leaders }: { states: readonly StoredState[]; leaders: readonly Leader[] },
   nowMs: number,
 ) {
+  const led = leaders.find((leader) => leader.network === network && leader.role === 'index')
+  const limitMs = Math.min(STATE_LIMIT_MS, led?.ageMs ?? STATE_LIMIT_MS)
   const isIt = (state: ChainState) => state.network === network && state.label === label
   const own = runs
     .find((run) => run.network === network)
     ?.states()
     ?.find(isIt)
-  const written = stored.find(({ state, ageMs }) => ageMs < STATE_LIMIT_MS && isIt(state))?.state ?? null
+  const written = states.find(({ state, ageMs }) => ageMs < limitMs && isIt(state))?.state ?? null
   const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(written, nowMs)
   return { network, label, state: own ?? written, problem }
 }

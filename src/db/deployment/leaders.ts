@@ -10,11 +10,14 @@ export interface Leader {
   backend: number
   /** Address that the connection comes from, null for a local socket. */
   address: string | null
+  /** Age of that connection, ms: it leads no longer than that. Null where this database role may not see it. */
+  ageMs: number | null
 }
 
 const LEADERS = {
   name: 'leaders',
-  text: `SELECT l.objid::int8 AS key, a.pid AS backend, host(a.client_addr) AS address
+  text: `SELECT l.objid::int8 AS key, a.pid AS backend, host(a.client_addr) AS address,
+      floor(extract(epoch FROM clock_timestamp() - a.backend_start) * 1000)::int8 AS "ageMs"
     FROM pg_locks l JOIN pg_stat_activity a USING (pid)
     WHERE l.locktype = 'advisory' AND l.granted AND l.classid::int8 = $1
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,

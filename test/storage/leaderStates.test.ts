@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { ChainConfig } from '../../src/config/index.js'
+import { writeChainStates } from '../../src/db/deployment/chainStates.js'
+import { tryLead } from '../../src/db/pg/leader.js'
+import type { ChainState } from '../../src/ops/chainState.js'
+import { Loops } from '../../src/ops/loops.js'
+import { statusOf } from '../../src/status.js'
+import { useDatabase } from './database.js'
+
+const database = useDatabase()
+
+const stateNow = (): ChainState => ({
+  ...{ network: 'mainnet', label: '1', chain: 0, nextBlock: 10, latest: 9, confirmed: 9, tailBlock: 9 },
+  ...{ headMs: Date.now(), confirmedMs: null, blockMs: 1_000, lastStepMs: Date.now() },
+  ...{ isCaughtUp: true, halted: null, lastError: null },
+})
+
+const status = () =>
+  statusOf({
+    config: { chains: [{ network: 'mainnet', label: '1' } as ChainConfig], solana: {}, roles: ['api'] },
+    pool: database.pool,
+    loops: new Loops(),
+    runs: [],
+    relays: [],
+    relayed: new Set(),
+    isStopping: false,
+  })
+
+it('takes a chain for well only once its leader of today has said so', async () => {
+  const first = await tryLead(database.url, 'mainnet', 'index')
+  await writeChainStates(database.pool, 'mainnet', [stateNow()])
+  expect(await status()).toMatchObject({ ok: true, leaders: [{ role: 'index', ageMs: expect.any(Number) }] })
+
+  await first!.release()
+  expect((await status()).problems).toContain('nobody indexes mainnet')
+
+  await sleep(5) // the ages are whole milliseconds
+  const second = await tryLead(database.url, 'mainnet', 'index')
+  expect((await status()).problems).toEqual(['mainnet chain "1": not indexed yet'])
+  await writeChainStates(database.pool, 'mainnet', [stateNow()])
+  await sleep(5)
+  expect((await status()).problems).toEqual([])
+  await second!.release()
+})
