@@ -63,14 +63,23 @@ afterAll(() => pool.end())
 /** Of one row a network, or a chain. */
 const SMALL = ['journal_heads', 'chains']
 
-/** Rows that a read looks at in tables, and the tables that it reads whole. */
-async function examined(work: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; whole: string[] }> {
-  const found = { rows: 0, whole: [] as string[] }
+interface Examined {
+  /** Rows that a read looks at in tables. */
+  rows: number
+  /** Tables that it reads whole. */
+  whole: string[]
+  /** Times that it looks for clusters on the move. */
+  movesSought: number
+}
+
+async function examined(work: (db: Queryable) => Promise<unknown>): Promise<Examined> {
+  const found: Examined = { rows: 0, whole: [], movesSought: 0 }
   const query = async (config: pg.QueryConfig) => {
     for (const node of nodesOf(await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values))) {
       const table = node['Relation Name']
       if (!table || SMALL.includes(table)) continue
       found.rows += rowsRead(node)
+      if (table === 'moves_mainnet') found.movesSought += node['Actual Loops']
       if (node['Node Type'] === 'Seq Scan') found.whole.push(table)
     }
     return pool.query(config)
@@ -86,10 +95,10 @@ const greatest = shapeOf(OWNER, NAMES).names
 
 /** Reads by what they are for, with the rows that each may look at: some for each row of its page or its input. */
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
-  ['the name of an address', 3, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
-  ['the name of an owner of many', 3, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
+  ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
+  ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
   ['the name of a stranger with a community name', 3, (db) => findByAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)])],
-  ['the address of a name', 8, (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }])],
+  ['the address of a name', 2, (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }])],
   [
     'the address of a wallet of a full cluster',
     8,
@@ -142,5 +151,19 @@ describe(`in a registry of ${NAMES} names, with skew`, () => {
     const { rows, whole } = await examined(read)
     expect(whole).toEqual([])
     expect(rows).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('of a thousand keys at once', () => {
+  const keys = Array.from({ length: 1_000 }, (_, i) => ORDINARY + i)
+  const names = keys.map((key) => ({ cluster: nameOf(key), wallet: null }))
+
+  it.each<[string, (db: Queryable) => Promise<unknown>]>([
+    ['names of addresses', (db) => findByAddresses(db, NETWORK, keys.map(walletOf))],
+    ['addresses of names', (db) => findByNames(db, NETWORK, names)],
+  ])('%s cost two rows a key, and one look whether anything moves', async (_, read) => {
+    const { rows, movesSought } = await examined(read)
+    expect(rows).toBeLessThanOrEqual(2 * keys.length)
+    expect(movesSought).toBeLessThanOrEqual(2)
   })
 })

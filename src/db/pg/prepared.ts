@@ -46,12 +46,18 @@ export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
+type Moving = Pick<Leaves, 'network' | 'moves'>
+
+/** Whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
+const anyMoves = (l: Moving): string => `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
+
 /** Serial of the cluster that holds a name, by that in the name's row: the target, while the name is on its way. */
-export const holderOf = (l: Pick<Leaves, 'network' | 'moves'>, cluster: string): string =>
-  `coalesce((SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster})`
+export const holderOf = (l: Moving, cluster: string): string =>
+  `CASE WHEN ${anyMoves(l)} THEN coalesce((
+    SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster}) ELSE ${cluster} END`
 
 /** Serials in the rows of the names that a cluster holds, as `cluster`: its own, unless they leave, and a source's. */
-export const rowsHeldBy = (l: Pick<Leaves, 'network' | 'moves'>, cluster: string): string => `
-  SELECT ${cluster} AS cluster WHERE NOT EXISTS (
+export const rowsHeldBy = (l: Moving, cluster: string): string => `
+  SELECT ${cluster} AS cluster WHERE NOT ${anyMoves(l)} OR NOT EXISTS (
     SELECT FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster})
-  UNION ALL SELECT m.source FROM ${l.moves} m WHERE m.network = ${l.network} AND m.target = ${cluster}`
+  UNION ALL SELECT m.source FROM ${l.moves} m WHERE ${anyMoves(l)} AND m.network = ${l.network} AND m.target = ${cluster}`

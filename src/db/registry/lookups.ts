@@ -21,22 +21,25 @@ export interface AddressHit {
  * below a community; else that entry without a cluster name, or its oldest unverified mention.
  */
 const publicName = (l: Leaves, address: string): string => `
-  SELECT cluster_name, wallet_name, is_verified, rank = 1 AS is_of_community FROM (
-    SELECT CASE WHEN e.is_verified AND e.cluster_name IS NOT NULL THEN 0 ELSE 2 END AS rank, e.wallet_name, e.is_verified, e.cluster_name
-    FROM (${publicEntry(l, address)}) e
-    UNION ALL
-    (SELECT 1, n.name, n.verified, n.community FROM ${l.communityNames} n
-     WHERE n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1)
-  ) found ORDER BY rank LIMIT 1`
+  SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
+    coalesce(c.name, e.wallet_name) AS wallet_name, coalesce(c.verified, e.is_verified) AS is_verified,
+    c.name IS NOT NULL AS is_of_community
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicEntry(l, address)}) e ON true
+  LEFT JOIN LATERAL (
+    SELECT n.community, n.name, n.verified FROM ${l.communityNames} n
+    WHERE (e.is_verified AND e.cluster_name IS NOT NULL) IS NOT TRUE
+      AND n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1
+  ) c ON true
+  WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
-/** Public entry of an address, with the default name of its cluster. */
+/** Public entry of an address, with the default name of its cluster: a join, so that it is looked for once. */
 const publicEntry = (l: Leaves, address: string): string => `
-  SELECT w.name AS wallet_name, w.verified AS is_verified,
-    (SELECT n.name FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
-       SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
-     ) n ORDER BY n.seq LIMIT 1)
-      AS cluster_name
-  FROM (${publicWallet(l, address)}) w`
+  SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
+  FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (
+    SELECT n.name FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
+      SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
+    ) n ORDER BY n.seq LIMIT 1
+  ) held ON true`
 
 const byAddresses = prepare<AddressHit & { ord: number }>(
   'by_addresses',
@@ -67,14 +70,15 @@ const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
     WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
     WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
-  return `SELECT unnest(n.ords) AS ord, w.address, w.name AS wallet_name, w.verified AS is_verified
+  return `SELECT unnest(n.ords) AS ord, coalesce(main.address, oldest.address) AS address,
+      coalesce(main.name, oldest.name) AS wallet_name, coalesce(main.verified, oldest.verified) AS is_verified
     FROM (SELECT n.cluster, array_agg(i.ord) AS ords FROM ${asked} CROSS JOIN LATERAL (${holder}) n
       WHERE i.wallet IS NULL GROUP BY n.cluster) n
-    CROSS JOIN LATERAL (SELECT * FROM (
-      SELECT 0 AS rank, ${ofCluster} AND w.name = 'main'
-      UNION ALL
-      (SELECT 1, ${ofCluster} AND w.verified ORDER BY w.created_seq, w.address LIMIT 1)
-    ) found ORDER BY rank LIMIT 1) w
+    LEFT JOIN LATERAL (SELECT ${ofCluster} AND w.name = 'main') main ON true
+    LEFT JOIN LATERAL (
+      SELECT ${ofCluster} AND w.verified AND main.address IS NULL ORDER BY w.created_seq, w.address LIMIT 1
+    ) oldest ON true
+    WHERE main.address IS NOT NULL OR oldest.address IS NOT NULL
     UNION ALL
     SELECT i.ord, w.address, w.name, w.verified
     FROM ${asked}
