@@ -74,11 +74,21 @@ export function runIndexers(ctx: Context, sources: Sources, { listener, snapshot
 
 const WRITE_STATES_EVERY_MS = 2_000
 
-/** Writes the chains' states for the processes that don't index: now and then, and what decides sales at once. */
+/**
+ * Writes the chains' states for the processes that don't index: now and then; at once what decides sales, and that a
+ * chain has answered, for which whoever starts a daemon waits.
+ */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createNotify()
   const decisive = () =>
-    JSON.stringify(states().map((state) => [state.isCaughtUp, isHeadStale(state, Date.now()), state.halted]))
+    JSON.stringify(
+      states().map((state) => [
+        state.isCaughtUp,
+        state.tailBlock !== null,
+        isHeadStale(state, Date.now()),
+        state.halted,
+      ]),
+    )
   let written = ''
   const worker: Worker = {
     ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS, notify },
