@@ -12,7 +12,7 @@ import { buildDaemon } from './bench/programs.js'
 import { explain, sizesOf } from './scale/buffers.js'
 import { drive, type Loaded } from './scale/load.js'
 import { measure, serve } from './scale/measure.js'
-import { makeRegistries, openRegistry, startServing } from './scale/registries.js'
+import { forgetWritten, hugePages, makeRegistries, openRegistry, startServing } from './scale/registries.js'
 import { type Measurements, report, type Simulated } from './scale/report.js'
 import { fitTimes, simulate } from './scale/simulate.js'
 import { write } from './scale/writes.js'
@@ -28,7 +28,7 @@ const { values } = parseArgs({
     folder: { type: 'string' },
     'only-generate': { type: 'boolean', default: false },
     'only-report': { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '1500' },
+    rounds: { type: 'string', default: '480' },
     page: { type: 'string' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -42,7 +42,7 @@ if (values.help || !(rounds >= 12) || sizes.some((size) => !Number.isSafeInteger
   --folder <dir>    keeps the registries there, and takes those that it has; ten million take 25 GB
   --only-generate   measures nothing
   --only-report     writes the page again, from what the folder's last run measured
-  --rounds <n>      of questions about one thing; a twelfth of those about many (default 1500)
+  --rounds <n>      of questions about one thing; a quarter of those about many (default 480)
   --page <dir>      page and plots go there and not to docs
   --cli <file>      another build's command line (.js or .ts) instead of a fresh build`)
   process.exit(values.help ? 0 : 2)
@@ -74,7 +74,7 @@ async function main(bench: Bench): Promise<void> {
 async function run(bench: Bench, folder: string): Promise<Saved> {
   const postgres = await startServing(folder)
   bench.onEnd(() => postgres.stop())
-  const machine = await describeMachine(postgres.url)
+  const machine = `${await describeMachine(postgres.url)}, huge pages ${await hugePages(postgres.url)}`
   console.log(machine)
   const cli = values.cli ? resolve(values.cli) : await buildDaemon(bench.onEnd)
   // a chain that nobody asks for anything: without one there is no network
@@ -96,6 +96,7 @@ async function run(bench: Bench, folder: string): Promise<Saved> {
   console.log(loaded)
   const tables = []
   for (const registry of registries) tables.push(await sizesOf(registry))
+  forgetWritten(folder, sizes)
   const writes = []
   for (const registry of registries) writes.push(await write(registry))
   console.log(writes)

@@ -14,7 +14,7 @@ import type { Registry } from './registries.js'
 
 const WARM_UP = 40
 /** Of the rounds of a question about one thing, a question about many gets one in so many. */
-const MANY_SHARE = 12
+const MANY_SHARE = 4
 /** Titles of questions about many. */
 const isMany = (title: string): boolean => /\(1,000|page/.test(title)
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import {
@@ -30,6 +30,23 @@ const SERVING = { shared_buffers: '14GB', effective_cache_size: '20GB', random_p
 
 export const startServing = (folder: string): Promise<Postgres> =>
   startPostgres({ dataDir: join(folder, 'pg'), settings: SERVING })
+
+/** Whether a server has its shared_buffers in huge pages, which it takes where the kernel has enough: on or off. */
+export async function hugePages(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ huge_pages_status: string }>('SHOW huge_pages_status')
+  await client.end()
+  return rows[0]!.huge_pages_status
+}
+
+/** Names from which on what a run writes changes little of a registry: smaller ones are made anew for each. */
+const KEPT_FROM = 1_000_000
+
+/** Forgets registries in which a run has written, and which the next one makes anew. */
+export function forgetWritten(folder: string, sizes: readonly number[]): void {
+  for (const size of sizes) if (size < KEPT_FROM) rmSync(noteOf(folder, size), { force: true })
+}
 
 /** Makes the registries that a folder lacks. */
 export async function makeRegistries(folder: string, sizes: readonly number[]): Promise<void> {
