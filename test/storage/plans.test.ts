@@ -184,3 +184,7 @@ it('reads are planned once for a connection, not for each number of elements', a
   await one.end()
   expect(rows).toEqual([{ custom_plans: 0 }])
 })
+
+it('no statement is compiled', async () => {
+  expect((await database.pool.query('SHOW jit')).rows).toEqual([{ jit: 'off' }])
+})
