@@ -45,8 +45,8 @@ const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
 
 /**
- * Compiling a statement takes 70 ms, and none runs that long for its expressions: but before PostgreSQL 18 a scan that is
- * to be avoided and can't be costs more than what compiling begins at.
+ * Compiling a statement takes 70 ms, and none runs that long for its expressions. Before PostgreSQL 18 a scan that is
+ * to be avoided, and can't be, costs more than what compiling begins at.
  */
 const NO_JIT = '-c jit=off'
 const BY_INDEX = '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan'
