@@ -4,7 +4,7 @@ import type { Head } from '../../registry/fold/index.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepare } from '../pg/prepared.js'
+import { prepare, versionOf } from '../pg/prepared.js'
 import { execute, type Queryable, query, type Statement } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
@@ -52,13 +52,9 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-const version = prepare<{ version: string }>(
-  'journal_version',
-  (l) =>
-    `SELECT concat_ws(' ', generation, feed_generation, seq) AS version FROM journal_heads WHERE network = ${l.network}`,
-)
+const version = prepare<{ version: string }>('journal_version', versionOf)
 
-/** A text that every change of a network's registry changes. */
+/** The version of a network's registry. */
 export async function readVersion(db: Queryable, network: Network): Promise<string> {
   return only(await version(db, network, []), network).version
 }

@@ -46,6 +46,10 @@ export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
+/** `version`: a text that every change of the network's registry changes. */
+export const versionOf = (l: Leaves): string =>
+  `SELECT concat_ws(' ', generation, feed_generation, seq) AS version FROM journal_heads WHERE network = ${l.network}`
+
 type Moving = Pick<Leaves, 'network' | 'moves'>
 
 /** Whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */

@@ -2,7 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { type Queryable, some } from '../pg/rows.js'
-import { readOnce } from './readOnce.js'
+import { readOnce } from './bulk.js'
 
 export type Availability = 'free' | 'taken' | 'pending'
 
