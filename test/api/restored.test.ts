@@ -58,6 +58,17 @@ it('a page token past the end of a journal that went back in time is refused', a
   expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining('feed_restarted')])
 })
 
+it('a page is to be asked for again where the server that has its entries was not asked for its clusters', async () => {
+  await grow(2)
+  // as a server that is behind: the newest cluster is not there yet
+  const hide =
+    'UPDATE clusters SET serial = -serial WHERE network = 0 AND abs(serial) = (SELECT max(abs(serial)) FROM clusters)'
+  await world.pool.query(hide)
+  expect(await world.get('/v1/events?limit=1000')).toMatchObject({ status: 503, body: { error: 'unavailable' } })
+  await world.pool.query(hide)
+  expect((await world.get('/v1/events?limit=1000')).status).toBe(200)
+})
+
 it('clusterd restored refuses every token of before', async () => {
   await backUp()
   const before = await first()

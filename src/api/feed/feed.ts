@@ -56,8 +56,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const token = sealPage(key, end)
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
-  // a rewind has switched the generation between the two queries
-  if (ids.size < serials.length) throw restarted()
+  if (ids.size < serials.length) throw await whyMissing(context, generation)
   return {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
@@ -89,11 +88,22 @@ const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + p
 
 /** Token of the end of a network's feed, from which on the next event is the first. */
 export async function endToken(context: Context, from: Buffer | null): Promise<string> {
-  const { network, pool } = context
-  const query = { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null } as const
-  const { generation, newest } = await readStretch(pool, network, query)
+  const { network } = context
+  const { generation, newest } = await readEnd(context)
   const position = { ...{ network, generation, from }, ...{ first: newest + 1, skip: 0, floor: 1, sinceMs: null } }
   return sealPage(await context.pageKey(), { ...position, order: 'oldest' })
+}
+
+const readEnd = ({ pool, network }: Context) =>
+  readStretch(pool, network, { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null })
+
+/**
+ * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
+ * was answered by a server that is behind, as in a fail-over.
+ */
+async function whyMissing(context: Context, generation: number): Promise<ApiError> {
+  if ((await readEnd(context)).generation !== generation) return restarted()
+  return new ApiError('unavailable', 'The database is behind what this page was read from. Ask again.')
 }
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
