@@ -44,6 +44,9 @@ const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map
 /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
 const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)
 
+/** Of tests after those of the shared world. */
+const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
+
 /** Measurements of how fast a daemon or Patroni notices an outage: beside nothing else. */
 const ALONE = ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
 
@@ -91,7 +94,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...afterShared,
           retry,
           name: 'worlds',
           isolate: false,
@@ -102,7 +105,7 @@ export default defineConfig({
         },
       },
       {
-        test: { ...shared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
+        test: { ...afterShared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },

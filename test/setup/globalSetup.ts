@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, type World } from '../../src/testing/index.js'
 import { recordGolden } from '../golden/journal.js'
-import { signalAll } from './signals.js'
+import { SHARED_PIDS, signalAll } from './signals.js'
 
 const BLOCK_MS = 200
 
@@ -22,7 +22,7 @@ declare module 'vitest' {
 
 /**
  * Starts the shared world once per run, only when a test under test/e2e runs. vitest starts it before all other tests;
- * its chains and its daemon are stopped until `wakeWorld.ts`, to leave them the machine.
+ * its chains and its daemon are stopped until `wakeWorld.ts`, and again by `restWorld.ts`, to leave them the machine.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))
@@ -36,6 +36,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const { surfpool } = stack.solana ?? {}
   const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(({ pid }) => pid)
   provide('pids', pids)
+  process.env[SHARED_PIDS] = pids.join(' ')
   signalAll(pids, 'SIGSTOP')
   return async () => {
     signalAll(pids, 'SIGCONT')
