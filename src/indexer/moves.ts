@@ -15,7 +15,7 @@ export function moveWorker({
 }: Pick<LeaderContext, 'network' | 'pool' | 'epoch' | 'log'>): Worker {
   return {
     ...{ name: 'the moves of names', fields: { network } },
-    ...{ pollMs: PAUSE_MS, idleMs: IDLE_MS, maxBusySteps: 1 },
+    ...{ pollMs: PAUSE_MS, idleMs: IDLE_MS, maxBusySteps: 0 },
     async step() {
       const moved = await moveSlice({ pool, network, epoch })
       if (moved === null) return 'idle'
