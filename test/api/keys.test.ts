@@ -121,6 +121,15 @@ describe('a request with an API key', () => {
     await second.stop()
   })
 
+  it('is not waited for where the database is silent', async () => {
+    const locked = await world.pool.connect()
+    await locked.query('BEGIN')
+    await locked.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE')
+    const reply = await ask(apiKeyText(randomBytes(32)), '192.0.2.7').finally(() => locked.query('ROLLBACK'))
+    locked.release()
+    expect([reply.status, limits(reply)]).toEqual([200, expect.stringMatching(/^"address";/)])
+  })
+
   it('is not refused while the database is away', async () => {
     const broken = await startApi({ limits: LIMITS })
     await broken.postgres.stop()

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { findApiKeyRate } from '../../db/auth/apiKeys.js'
+import { inTime } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Answer } from '../http/answer.js'
 import type { Client } from '../serving/exchange.js'
@@ -54,13 +55,16 @@ export const LINGER_MS = 1_000
 /** Keys of which it is remembered whether they are known, and for how long. */
 const MAX_KEYS = 10_000
 const KEY_REMEMBERED_MS = 30_000
+/** Time for the look-up of a key, after which a request goes on with what was known of it before. */
+const KEY_LIMIT_MS = 300
 
 /** Creates the gate of a process. @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
   if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings
   const buckets = new Buckets()
-  const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean }>({ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS })
+  const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean; atMs: number }>({ max: MAX_KEYS })
+  const asked = new Map<string, Promise<void>>()
   const meterOf = (address: string, quotas: readonly Quota[]): Meter => ({
     spend: (units) => buckets.withdraw(quotas, units),
     giveBack: (units) => buckets.giveBack(quotas, units),
@@ -75,18 +79,22 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: address, rate }])
   }
-  /** Looks a key up, at most as often as its address may ask; without an answer it counts as none. */
-  const find = async (hash: Buffer, id: string, address: string) => {
-    const known = keys.get(id)
-    if (known) return known
+  const lookUp = async (hash: Buffer, id: string, address: string): Promise<void> => {
     try {
       buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
-      const found = await findApiKeyRate(pool, hash)
-      keys.set(id, found)
-      return found
+      keys.set(id, { ...(await findApiKeyRate(pool, hash)), atMs: performance.now() })
     } catch {
-      return null
+      // what was known before goes on
     }
+  }
+  /** Looks a key up, at most as often as its address may ask; without an answer in time it is what it was, else none. */
+  const find = async (hash: Buffer, id: string, address: string) => {
+    const known = keys.get(id)
+    if (known && performance.now() - known.atMs < KEY_REMEMBERED_MS) return known
+    const answer = asked.get(id) ?? lookUp(hash, id, address).finally(() => asked.delete(id))
+    asked.set(id, answer)
+    await inTime(KEY_LIMIT_MS, answer, undefined)
+    return keys.get(id)
   }
   const ofKey = async (hash: Buffer, client: Client): Promise<Meter> => {
     const id = hash.toString('base64')
