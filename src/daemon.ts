@@ -120,6 +120,7 @@ class RunningDaemon {
   #isStopping = false
   /** Standbys that the API's reads may go to. */
   readonly #replicas: { name: string; pool: pg.Pool }[]
+  readonly #watchPool: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   readonly #listener: Listener
@@ -143,6 +144,8 @@ class RunningDaemon {
       name: new URL(replica).host,
       pool: createPool({ ...standby, url: replica, applicationName: 'clusterd replica' }, onPoolError),
     }))
+    // opened where there are replicas alone
+    this.#watchPool = createPool({ ...common, ...reads, max: 1, applicationName: 'clusterd watch' }, onPoolError)
     this.#listener = new Listener({
       ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
       onError: (err) => log.debug({ err }, 'listening to the database'),
@@ -224,9 +227,8 @@ class RunningDaemon {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
     const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
-    const pools = [this.#readPool, this.#writePool, ...this.#replicas.map(({ pool }) => pool)].map(
-      (pool) => () => pool.end(),
-    )
+    const replicas = this.#replicas.map(({ pool }) => pool)
+    const pools = [this.#readPool, this.#writePool, this.#watchPool, ...replicas].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -241,6 +243,7 @@ class RunningDaemon {
       news,
       pool: this.#readPool,
       replicas: this.#replicas,
+      watchPool: this.#watchPool,
       chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
@@ -321,6 +324,7 @@ class RunningDaemon {
     return {
       ...{ config: this.#config, pool: this.#readPool, loops: this.#loops, runs: this.#runs, relays: this.#relays },
       ...{ relayed: this.#relayed, isStopping: this.#isStopping },
+      hasReplica: this.#api?.replicas().some(({ isUsed }) => isUsed) ?? false,
     }
   }
 

@@ -35,6 +35,8 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   trustProxy?: number | readonly string[]
   /** Standbys that reads may go to, with a name for the metrics. */
   replicas?: readonly { name: string; pool: pg.Pool }[]
+  /** By which the primary is asked where it is, beside reads that may fill their own pool. */
+  watchPool?: pg.Pool
   /** Bounds of sockets in place of the defaults. */
   sockets?: Partial<UnreadLimits & ConnectionLimits>
 }
@@ -74,7 +76,7 @@ export function createApi(deps: ApiDeps): Api {
     if (isClosing) exchange.res.shouldKeepAlive = false
     answer(exchange, ...answered)
   }
-  const replicas = new Replicas(contexts, deps.pool, deps.replicas ?? [])
+  const replicas = new Replicas(contexts, deps.watchPool ?? deps.pool, deps.replicas ?? [])
   const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool), replicas }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
   const app = express()

@@ -157,7 +157,8 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
 /** Another process's API over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'replicas' | 'chains' | 'log'>>,
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> &
+    Partial<Pick<ApiDeps, 'replicas' | 'watchPool' | 'chains' | 'log'>>,
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'> & Pick<Api, 'replicas'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })

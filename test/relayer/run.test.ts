@@ -133,7 +133,14 @@ describe('a running relayer', () => {
   /** Takes a parked job up and sets it aside again by the operator's page. */
   async function orderOnPage(id: string): Promise<void> {
     const { chains, solana } = parseChainsFile(world.file, 'test')
-    const nobody = { loops: new Loops(), runs: [], relays: [], relayed: new Set<'mainnet'>(), isStopping: false }
+    const nobody = {
+      loops: new Loops(),
+      runs: [],
+      relays: [],
+      relayed: new Set<'mainnet'>(),
+      hasReplica: false,
+      isStopping: false,
+    }
     const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>

@@ -24,6 +24,7 @@ const status = () =>
     runs: [],
     relays: [],
     relayed: new Set(),
+    hasReplica: false,
     isStopping: false,
   })
 

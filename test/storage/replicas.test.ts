@@ -5,9 +5,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { createPool } from '../../src/db/pg/pool.js'
+import { Loops } from '../../src/ops/loops.js'
+import { readinessOf } from '../../src/status.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Member, memberOf } from '../api/members.js'
-import { type ApiWorld, secondApi, startApi } from '../api/support.js'
+import { type ApiWorld, bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
 import { restartReplica, startReplica } from '../support/replica.js'
 
 /** The API with a standby that really streams: what it lacks, when it is away, and when it is no standby any more. */
@@ -42,6 +44,11 @@ const onStandby = (text: string) => pool.query(text)
 async function call(path: string, init: RequestInit = {}) {
   const response = await fetch(`${api.url}${path}`, init)
   return { status: response.status, body: JSON.parse(await response.text()), headers: response.headers }
+}
+
+const NOBODY = {
+  ...{ config: { chains: [], solana: {}, roles: ['api' as const] }, loops: new Loops(), runs: [], relays: [] },
+  ...{ relayed: new Set<'mainnet'>(), isStopping: false },
 }
 
 /** The name of the member's own wallet, read without a key. */
@@ -101,6 +108,27 @@ it('a walk through the feed goes on where it was, whichever server answers', asy
   expect(whole.body.items).toHaveLength(4)
 })
 
+it('a change that is made is answered, whether its place in the journal can be read or not', async () => {
+  const gone = createPool({ url: 'postgresql://postgres@127.0.0.1:1/none', max: 1, applicationName: 'test' })
+  const other = await secondApi(world, { replicas: [{ name: 'standby', pool }], watchPool: gone })
+  const body = JSON.stringify([{ address: member.address, name: 'placeless' }])
+  const init = { method: 'PUT', headers: member.headers, body }
+  const response = await fetch(`${other.url}/v1/clusters/wallets/names`, init)
+  expect([response.status, response.headers.get('x-clusterd-position')]).toEqual([200, null])
+  await other.stop()
+  await gone.end()
+})
+
+it('a page that begins with what the replica has not got comes from the primary', async () => {
+  await expect.poll(isUsed, DEADLINE).toBe(true)
+  await onStandby('SELECT pg_wal_replay_pause()')
+  const [from, name] = [randomAddress(), freshName()]
+  await world.append('mainnet', [bid({ from, name })])
+  const { status, body } = await call(`/v1/names/owner/address/${from}?after=${name}`)
+  await onStandby('SELECT pg_wal_replay_resume()')
+  expect([status, body]).toEqual([200, []])
+})
+
 it('nobody notices a replica that is gone, and it is taken up again', async () => {
   await expect.poll(isUsed, DEADLINE).toBe(true)
   await standby.stop()
@@ -122,7 +150,23 @@ it('one that follows nobody is passed over: it may have what its primary has los
 
 it('while the primary is away look-ups go on, of names that nobody has too, and the feed waits', async () => {
   const { rows } = await world.pool.query<{ dataDir: string }>(`SELECT current_setting('data_directory') AS "dataDir"`)
+  const late = await startReplica(world.postgres, join(home, 'late'))
+  const latePool = createPool({ url: late.url, max: 2, applicationName: 'test', isByIndex: true })
+  const behind = { name: 'late', pool: latePool }
+  const both = await secondApi(world, { replicas: [behind, { name: 'standby', pool }] })
+  const alone = await secondApi(world, { replicas: [behind] })
+  await latePool.query('SELECT pg_wal_replay_pause()')
+  await renamed('not-there-yet')
+  const used = () => [both, alone].map((one) => one.replicas().map((replica) => replica.isUsed))
+  await expect.poll(used, DEADLINE).toEqual([[false, true], [false]])
+  const ready = async (hasReplica: boolean) => (await readinessOf({ ...NOBODY, pool: world.pool, hasReplica })).isGood
   await world.postgres.stop()
+  // the one that lacks something is for a process that has no other
+  await expect.poll(used, DEADLINE).toEqual([[false, true], [true]])
+  expect([await ready(isUsed()), await ready(false)]).toEqual([true, false])
+  for (const { stop } of [both, alone]) await stop()
+  await latePool.end()
+  await late.stop()
   const unknown = async () => (await call('/v1/clusters/name/nobody-has-this')).status
   const feed = async () => (await call('/v1/events?orderBy=oldest')).status
   await expect.poll(async () => [await unknown(), await feed()], DEADLINE).toEqual([404, 503])

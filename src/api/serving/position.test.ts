@@ -11,6 +11,8 @@ it('a position is read back under its key and on its network alone', () => {
   expect(openPosition(KEY, 'mainnet', token)).toBeNull()
   expect(openPosition(Buffer.alloc(32, 8), 'testnet', token)).toBeNull()
   expect(token).not.toContain(String(position.seq))
+  // who asks again and again learns nothing of when the journal grows
+  expect(sealPosition(KEY, 'testnet', position)).not.toBe(token)
 })
 
 it('one that was altered, or is something else, is none', () => {

@@ -49,8 +49,8 @@ export interface ReplicaState {
 /**
  * The read replicas of the API's database. Each is asked five times a second how far it has replayed; one that lacks a
  * commit older than two seconds, follows nobody, does not answer, or has been promoted gets no reads. While the primary
- * itself is away, what the replicas have is all there is: look-ups go on, and the age of the chains' heads says how old
- * that is (`x-clusterd-stale`); the feed waits.
+ * itself is away look-ups go on from those that lack nothing that it was seen to have, else from the one that has most;
+ * the age of the chains' heads says how old that is (`x-clusterd-stale`), and the feed waits.
  */
 export class Replicas {
   readonly #primary: pg.Pool
@@ -60,6 +60,7 @@ export class Replicas {
   #primaryAtMs = performance.now()
   #turn = 0
 
+  /** @param primary a pool for this alone: in that of the reads, many of them would look like a primary that is away */
   constructor(contexts: Contexts, primary: pg.Pool, replicas: readonly { name: string; pool: pg.Pool }[]) {
     this.#primary = primary
     this.#replicas = replicas.map(({ name, pool }) => {
@@ -103,7 +104,7 @@ export class Replicas {
    */
   async pick(network: Network, wanted: JournalPosition | null, isFeed = false): Promise<Replica | null> {
     if (isFeed && this.isPrimaryAway) return null
-    const fit = this.#replicas.filter((known) => this.#isFit(known))
+    const fit = this.#fit()
     const chosen = fit[this.#turn++ % fit.length]
     if (!chosen || !wanted) return chosen ?? null
     const endMs = performance.now() + CATCH_UP_MS
@@ -118,8 +119,9 @@ export class Replicas {
   }
 
   states(): ReplicaState[] {
+    const fit = this.#fit()
     return this.#replicas.map((known) => ({
-      ...{ name: known.name, isUsed: this.#isFit(known) },
+      ...{ name: known.name, isUsed: fit.includes(known) },
       lagMs: isAway(known.atMs) || !known.state ? null : this.#staleness.of(known.state.lsn, performance.now()),
     }))
   }
@@ -128,9 +130,18 @@ export class Replicas {
     this.#stopping.abort()
   }
 
-  #isFit({ state, atMs, restsUntilMs }: Known): boolean {
-    if (!state?.isStandby || isAway(atMs) || performance.now() < restsUntilMs) return false
-    return this.isPrimaryAway || (state.isStreaming && this.#staleness.of(state.lsn, performance.now()) <= MAX_STALE_MS)
+  /** Those that reads may go to now. */
+  #fit(): Known[] {
+    const nowMs = performance.now()
+    const { isPrimaryAway } = this
+    const there = this.#replicas.filter(
+      ({ state, atMs, restsUntilMs }) => state?.isStandby && !isAway(atMs) && nowMs >= restsUntilMs,
+    )
+    const fresh = there.filter(
+      ({ state }) => (isPrimaryAway || state!.isStreaming) && this.#staleness.of(state!.lsn, nowMs) <= MAX_STALE_MS,
+    )
+    if (fresh.length > 0 || !isPrimaryAway) return fresh
+    return there.sort((a, b) => Number(b.state!.lsn - a.state!.lsn)).slice(0, 1)
   }
 
   /** Asks a server again and again, each time after its last answer, until the stop. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
+import { inTime } from '../../ops/notify.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import type { Answer } from '../http/answer.js'
 import { cutShort, readBody, tooSlow } from '../http/body.js'
@@ -23,6 +24,8 @@ import type { Replica, Replicas } from './replicas.js'
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
+/** Time for the place of a change that is made: its answer, which may show a secret once, does not wait for longer. */
+const POSITION_LIMIT_MS = 300
 
 export interface Serving {
   finish: Finish
@@ -130,10 +133,12 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
   const far = mayBeFar ? await nearest(req, context, replicas, route.fromReplica === 'feed') : null
   const answer = await (far
     ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
-        // a standby cancels reads that are in the way of its replay, and may lack what a page token begins with
-        const status = errorAnswer(toApiError(error)).status
+        // a standby cancels reads that are in the way of its replay, and may lack what a page begins with
+        const { code } = toApiError(error)
+        const { status } = errorAnswer(toApiError(error))
         if (isDatabaseUnavailable(error)) far.rest()
-        else if (status === 400 || (status === 404 && replicas.isPrimaryAway)) throw error
+        else if (status === 400 && code !== 'invalid_page') throw error
+        else if (status === 404 && replicas.isPrimaryAway) throw error
         return answerIn(context, memory).catch((again: unknown) => {
           // a primary that is away makes nothing of what a replica has not found
           throw status === 404 && isDatabaseUnavailable(again) ? error : again
@@ -154,14 +159,20 @@ async function nearest(
   isFeed: boolean,
 ): Promise<Replica | null> {
   const token = headers[POSITION_HEADER]
-  const wanted = token === undefined ? null : openPosition(await context.pageKey(), context.network, token)
+  const key = token === undefined ? null : await context.pageKey().catch(() => null)
+  const wanted = key && openPosition(key, context.network, token)
   return replicas.pick(context.network, wanted, isFeed)
 }
 
 /** An answer to a change, with the place in the journal that later reads of its caller are to have reached. */
 async function withPosition(answer: Answer, context: Context, replicas: Replicas): Promise<Answer> {
-  const position = await replicas.position(context.network)
-  if (!position) return answer
-  const token = sealPosition(await context.pageKey(), context.network, position)
+  const reading = Promise.all([replicas.position(context.network), context.pageKey()])
+  const [position, key] = await inTime(
+    POSITION_LIMIT_MS,
+    reading.catch(() => []),
+    [],
+  )
+  if (!position || !key) return answer
+  const token = sealPosition(key, context.network, position)
   return { ...answer, headers: { ...answer.headers, [POSITION_HEADER]: token } }
 }
