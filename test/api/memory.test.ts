@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
 
 let world: ApiWorld
@@ -35,6 +36,23 @@ describe('answers that were given before', () => {
     await world.pool.query(`UPDATE wallets SET name = 'main' WHERE name = 'other'`)
     await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
     expect(await ask()).toEqual(before)
+  })
+
+  it('are kept over private changes: that one is read again would tell when those come', async () => {
+    const member = await memberOf(world)
+    await member.create()
+    const name = async () => (await world.get(`/v1/names/address/${alice}`)).body.walletName
+    for (let i = 0; i < 3; i++) expect(await name()).toBe('main')
+    await world.pool.query(`UPDATE wallets SET name = 'other' WHERE name = 'main'`)
+    const add = async (isPrivate: boolean) => {
+      const [address, wallet] = [randomAddress(), `w${isPrivate}`]
+      expect((await member.add([{ address, name: wallet, isPrivate }])).status).toBe(200)
+    }
+    await add(true)
+    expect(await name()).toBe('main')
+    await add(false)
+    expect(await name()).toBe('other')
+    await world.pool.query(`UPDATE wallets SET name = 'main' WHERE name = 'other'`)
   })
 
   it('are as new as the last commit, however often they are asked for', async () => {

@@ -63,7 +63,7 @@ describe.each(kinds)('%s in bulk', (_, find) => {
     const { db, statements } = counted(async (earlier) => {
       if (earlier !== 1) return
       await pool.query(`WITH changed AS (UPDATE wallets SET name = 'renamed' || name WHERE network = 0)
-        UPDATE journal_heads SET seq = seq + 1 WHERE network = 0`)
+        UPDATE journal_heads SET seq = seq + 1, public_seq = public_seq + 1 WHERE network = 0`)
     })
     const hits = shown(await find(db))
     expect(statements).toHaveLength(3)

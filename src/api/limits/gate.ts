@@ -87,7 +87,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
       // what was known before goes on
     }
   }
-  /** Looks a key up, at most as often as its address may ask; without an answer in time it is what it was, else none. */
+  /** Looks a key up, at most as often as its address may ask; without an answer in time it is what it was, or none. */
   const find = async (hash: Buffer, id: string, address: string) => {
     const known = keys.get(id)
     if (known && performance.now() - known.atMs < KEY_REMEMBERED_MS) return known

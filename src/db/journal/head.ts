@@ -54,7 +54,7 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
 
 const version = prepare<{ version: string }>('journal_version', versionOf)
 
-/** The version of a network's registry. */
+/** The version of a network's public registry. */
 export async function readVersion(db: Queryable, network: Network): Promise<string> {
   return only(await version(db, network, []), network).version
 }

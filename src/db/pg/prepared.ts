@@ -46,9 +46,12 @@ export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
-/** `version`: a text that every change of the network's registry changes. */
+/**
+ * `version`: a text that every public change of the network's registry changes, each of which has an event, and no
+ * private one: that answers are read again would tell when those come.
+ */
 export const versionOf = (l: Leaves): string =>
-  `SELECT concat_ws(' ', generation, feed_generation, seq) AS version FROM journal_heads WHERE network = ${l.network}`
+  `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version FROM journal_heads WHERE network = ${l.network}`
 
 type Moving = Pick<Leaves, 'network' | 'moves'>
 

@@ -5,7 +5,7 @@ import type { Queryable } from '../pg/rows.js'
 /** Inputs from which on the time of a second round trip's start is little beside what a half saves. */
 const HALVED_FROM = 200
 
-/** Rows that a statement finds for inputs, which are the elements of its parameters; `ord` is an input's place, from 1. */
+/** Rows that a statement finds for inputs, the elements of its parameters; `ord` is an input's place, from 1. */
 export type Bulk<Row> = (
   db: Queryable,
   network: Network,
@@ -14,7 +14,7 @@ export type Bulk<Row> = (
 
 /**
  * Prepares a statement about many inputs. Of many, two connections find a half each, since a statement keeps but one
- * processor busy. Where the registry changed between the halves, one statement finds all: an answer is of one state.
+ * processor busy. Where what is public changed between the halves, one statement finds all: an answer is of one state.
  */
 export function prepareBulk<Row>(name: string, text: (leaves: Leaves) => string): Bulk<Row> {
   type Found = Row & { ord: number }
