@@ -62,7 +62,10 @@ program
     'register names in the local world as a wallet would, on every kind of chain and below communities, and look them up (starts a world if none runs)',
   )
   .option('--name <name>', 'the name to register; default: a fresh one')
-  .option('--network <label>', 'the chain to register from; default: the hub, then the first spoke')
+  .option(
+    '--network <label>',
+    'the chain to register from; default: the hub, the first spoke and Solana; with --name the hub',
+  )
   .option('--communities', 'only names below communities')
   .option('--testnet', 'use the testnet')
   .action(async (options: { name?: string; network?: string; communities?: boolean; testnet?: boolean }) =>
