@@ -46,7 +46,6 @@ function networkOf(
   { testnet, mainnet }: NetworkOptions,
   { deployment, chains }: ReturnType<typeof readDraft>,
 ): Network {
-  if (testnet && mainnet) throw new Error('Say --mainnet or --testnet, not both.')
   if (testnet) return 'testnet'
   if (mainnet) return 'mainnet'
   const wished = NETWORKS.filter((network) => deployment[network] !== undefined)
