@@ -4,6 +4,7 @@ import { addAirdropCommands } from './cli/airdrop/commands.js'
 import type { ArchiveCommand } from './cli/archive/archive.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
+import type { DemoOptions } from './cli/demo/demo.js'
 import { loadEnvFileFor } from './cli/envFile.js'
 import { addExportCommands } from './cli/export/commands.js'
 import { addFundsCommands } from './cli/funds/commands.js'
@@ -18,6 +19,7 @@ import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
+import { withNetwork } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
@@ -62,21 +64,20 @@ program
     'register names in the local world as a wallet would, on every kind of chain and below communities, and look them up (starts a world if none runs)',
   )
   .option('--name <name>', 'the name to register; default: a fresh one')
-  .option('--network <label>', 'the chain to register from; default: the hub, then the first spoke')
+  .option(
+    '--chain <label>',
+    'the chain to register from; default: the hub, the first spoke and Solana; with --name the hub',
+  )
+  .option('--network <label>', 'the same as --chain')
   .option('--communities', 'only names below communities')
   .option('--testnet', 'use the testnet')
-  .action(async (options: { name?: string; network?: string; communities?: boolean; testnet?: boolean }) =>
-    (await import('./cli/demo/demo.js')).demo(options),
-  )
+  .action(async (options: DemoOptions) => (await import('./cli/demo/demo.js')).demo(options))
 
-program
-  .command('replay')
+withNetwork(program.command('replay'), 'default: both', { takesBoth: true })
   .description('rebuild the tables from the journal beside the live ones and compare their state hashes')
   .option('--keep', 'keep the rebuilt tables of an earlier entry, from which --incremental and rewind go on')
   .option('--behind <entries>', 'with --keep: how many entries before the end at least; default: 20000')
   .option('--incremental', 'fold only what came after the kept tables')
-  .option('--mainnet', 'only of the mainnet')
-  .option('--testnet', 'only of the testnet')
   .option('--from <entry>', 'only this entry and those after it: names the first of which the journal says otherwise')
   .option('--to <entry>', 'with --from: the last one')
   .action(async (options: ReplayCommand) => (await import('./cli/replay.js')).replayAll(options))
@@ -87,13 +88,11 @@ program
   .option('--json', 'as JSON')
   .action(async (options: { json?: boolean }) => (await import('./cli/verify.js')).verifyJournal(options))
 
-program
-  .command('rewind')
+withNetwork(program.command('rewind'), 'to be sure')
   .description(
     'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --yes starts a new generation',
   )
   .requiredOption('--chain <label>', 'the chain, by its network label')
-  .option('--network <network>', 'mainnet or testnet, to be sure')
   .option('--block <n>', 'the first block to leave out; default: after the newest that the chain still has')
   .option('--yes', 'do it')
   .option('--json', 'as JSON')
@@ -114,11 +113,9 @@ program
   .option('--json', 'as JSON')
   .action(async (options: RestoredCommand) => (await import('./cli/restored.js')).restored(options))
 
-program
-  .command('refunds <address>')
+withNetwork(program.command('refunds <address>'), 'default: mainnet')
   .description('what an address is owed on every chain of a network; --json gives the transactions that take it')
   .option('--to <address>', 'the receiver of the money on EVM chains; default: the address itself')
-  .option('--testnet', 'of the testnet; default: of the mainnet')
   .option('--json', 'as JSON, as GET /v1/refunds/:address answers it')
   .action(async (address: string, options: RefundOptions) =>
     (await import('./cli/refunds.js')).showRefunds(address, options),
@@ -138,14 +135,12 @@ program
   .option('--json', 'as JSON')
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
-program
-  .command('archive')
+withNetwork(program.command('archive'), 'default: both')
   .description('old partitions of the journal as files: shows what is archived')
   .option('--write', 'write full partitions to files, and compare them with the table')
   .option('--drop', 'remove from the table what a file has and no look-up needs; the feed reads it from ARCHIVE_DIR')
   .option('--restore', 'bring back what was dropped')
   .option('--dir <folder>', 'folder of the files; default: ARCHIVE_DIR')
-  .option('--network <network>', 'mainnet or testnet alone')
   .option('--json', 'as JSON')
   .action(async (options: ArchiveCommand) => (await import('./cli/archive/archive.js')).archive(options))
 

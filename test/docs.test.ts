@@ -38,6 +38,25 @@ describe('the check of paths', () => {
   })
 })
 
+describe('the package, which is in no registry yet', () => {
+  const { version, name } = JSON.parse(read('package.json'))
+  const own = `${name}-${version}.tgz`
+
+  it('is named with this version where a page installs it', () => {
+    const named = DOCUMENTS.flatMap((path) => read(path).match(/\bclusterd-\d[\w.-]*\.tgz/g) ?? [])
+    expect(named.length).toBeGreaterThan(3)
+    expect(new Set(named)).toEqual(new Set([own]))
+  })
+
+  it('is what the examples depend on', () => {
+    for (const example of ['contract-harness', 'react-status']) {
+      const { dependencies = {}, devDependencies } = JSON.parse(read(`examples/${example}/package.json`))
+      expect({ ...devDependencies, ...dependencies }[name]).toBe(`file:../../${own}`)
+      expect(read(`examples/${example}/README.md`)).toContain(`/${own}`)
+    }
+  })
+})
+
 describe('README.md', () => {
   it('names every command of the command line', () => {
     const sources = ['src/cli.ts', ...commandFiles('src/cli')].map(read).join('\n')

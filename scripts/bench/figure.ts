@@ -33,13 +33,16 @@ export type Held = Readonly<Record<string, number>>
 /** How much a median may be above what holds before it is a regression: two quiet machines differ by less. */
 const TOLERANCE = 1.3
 
-/** Sentences about figures that got worse than what holds, or of which nothing is held. */
+/** Sentences about figures of which nothing is held: a new one, or one of the other size. That is no regression. */
+export const unheld = (figures: readonly Figure[], held: Held): string[] =>
+  figures.filter(({ title }) => held[title] === undefined).map(({ title }) => `${title}: no ratio is held for it`)
+
+/** Sentences about figures that got worse than what holds. */
 export function regressions(figures: readonly Figure[], held: Held): string[] {
   return figures.flatMap(({ title, ratios }) => {
     const now = median(ratios)
     const before = held[title]
-    if (before === undefined) return [`${title}: no ratio is held for it`]
-    return now <= before * TOLERANCE
+    return before === undefined || now <= before * TOLERANCE
       ? []
       : [`${title}: ${now.toFixed(2)} times its floor, ${before.toFixed(2)} are held`]
   })

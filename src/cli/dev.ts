@@ -3,6 +3,7 @@ import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
 const CHILD_GRACE_MS = 5_000
+const DAY_MS = 24 * 60 * 60_000
 const WRAPPER_POLL_MS = 500
 /** Command lines of npm, its shell and tsx, which stand between the terminal and this process. */
 const WRAPPER = /(^|[\s/])(npm|npx|tsx)(\s|$)/
@@ -31,16 +32,31 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
   process.exit(1)
 }
 
-function daemonEnvOf(env: Environment): Record<string, string | undefined> {
+/** What the world's daemon takes of this process's environment (docs/configuration.md names it). */
+export function daemonEnvOf(env: Environment): Record<string, string | undefined> {
   return {
     HOST: env.host,
     LOG_LEVEL: env.logLevel,
     SERVICE_DOMAIN: env.serviceDomain,
     SITE_URL: env.siteUrl,
     DATABASE_POOL: String(env.databasePool),
+    SESSION_DAYS: String(env.sessionLifetimeMs / DAY_MS),
+    ERC6492: String(env.acceptsErc6492),
+    WEBHOOKS_PRIVATE: String(env.webhooksPrivate),
+    ...(env.limits && limitVariables(env.limits)),
     CLUSTERD_FAILPOINT: env.failpoint,
   }
 }
+
+const limitVariables = ({ address, key, ...counts }: NonNullable<Environment['limits']>) => ({
+  LIMIT_ADDRESS: `${address.perSecond}/${address.burst}`,
+  LIMIT_KEY: `${key.perSecond}/${key.burst}`,
+  LIMIT_CHANGES_MINUTE: String(counts.changesPerMinute),
+  LIMIT_CHANGES_DAY: String(counts.changesPerDay),
+  LIMIT_CLUSTERS_DAY: String(counts.clustersPerDay),
+  LIMIT_NAMES_DAY: String(counts.namesPerDay),
+  LIMIT_KEYS_DAY: String(counts.keysPerDay),
+})
 
 /** PORT and OPS_PORT if set; else the defaults, or the next free ports with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
 import { parseAddress } from '../registry/primitives/address.js'
 import { NAME_MAX_BYTES, parseClusterName } from '../registry/primitives/name.js'
@@ -19,9 +20,28 @@ export function networkOf(text: string): Network {
 }
 
 export interface NetworkOptions {
+  network?: string
   testnet?: boolean
   mainnet?: boolean
 }
+
+/**
+ * Options that choose a network, by its name or by a shorthand: the action gets the choice in both forms.
+ * @param says what none of them means, such as `default: both`
+ * @param takesBoth whether both shorthands together mean both networks; else they are refused
+ */
+export const withNetwork = (command: Command, says: string, { takesBoth = false } = {}): Command =>
+  command
+    .option('--network <network>', `mainnet or testnet; ${says}`)
+    .option('--mainnet', 'short for --network mainnet')
+    .option('--testnet', 'short for --network testnet')
+    .hook('preAction', (_, chosen) => {
+      const { network, ...flags } = chosen.opts<NetworkOptions>()
+      const short = NETWORKS.filter((one) => flags[one])
+      const [only, another] = new Set([...(network === undefined ? [] : [networkOf(network)]), ...short])
+      if (another && (network !== undefined || !takesBoth)) throw new Error('Say --mainnet or --testnet, not both.')
+      if (only && !another) chosen.setOptionValue('network', only).setOptionValue(only, true)
+    })
 
 /** The networks that a command means: both, unless it names some. */
 export function networksOf({ testnet, mainnet }: NetworkOptions): readonly Network[] {

@@ -62,6 +62,26 @@ describe('clusterd init', () => {
     expect(readdirSync(at('half'))).toEqual(['relayer-password'])
   })
 
+  it('says what comes next, and a command whose wishes are missing names them', async () => {
+    const out = await run(['init', ...flags, ...rpc(), '--out', at('next')])
+    const [, relayer] = /The relayer is .*(0x[0-9a-fA-F]{40})/.exec(out)!
+    const [, relay] = /relay authority on Solana is \W*(\w+)/.exec(out)!
+    const lines = out.split('\n').map((line) => line.trim())
+    const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start))
+    const steps = [
+      'see DATABASE_URL in .env',
+      `say whose the contracts are to be, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
+      ...['contracts deploy --keystore', 'contracts configure --keystore', 'solana deploy --testnet --keypair'].map(
+        (command) => `clusterd ${command} <file>`,
+      ),
+      `clusterd solana init --testnet --upgrade-authority <its key> --admin <key> --relay ${relay} `,
+      ...["name the hub's price feeds in chains.json", 'clusterd doctor', 'clusterd start'],
+    ].map(lineOf)
+    expect(steps).not.toContain(-1)
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    await expect(run(['contracts', 'deploy'], at('next'))).rejects.toThrow(/has no `deployment\.testnet`: say owner/)
+  })
+
   it('makes a draft that `doctor` reads from `.env`: its contracts come first, then its nodes and keys are looked at', async () => {
     const examine = async () => {
       const out = await run(['doctor', '--json'], at('first')).catch((error: { stdout: string }) => error.stdout)
@@ -99,13 +119,16 @@ describe('clusterd init', () => {
   })
 
   it('writes a compose file whose database has the password of `.env`', async () => {
-    await run(['init', '--yes', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
+    const out = await run(['init', '--yes', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
     const { DATABASE_URL, POSTGRES_PASSWORD } = variables(join(at('composed'), '.env'))
     expect(DATABASE_URL).toBe(`postgresql://clusterd:${POSTGRES_PASSWORD}@postgres:5432/clusterd`)
     expect(POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{48}$/)
     const compose = readFileSync(join(at('composed'), 'compose.yaml'), 'utf8')
     expect(compose).toBe(readFileSync('examples/deploy/compose.yaml', 'utf8'))
     expect(compose).not.toContain(POSTGRES_PASSWORD)
+    // the database's host is known there alone
+    expect(out).toContain('\n  docker compose run --rm clusterd doctor ')
+    expect(out).not.toContain('\n  clusterd doctor')
   })
 
   it('refuses what is no URL before it writes', async () => {

@@ -167,6 +167,13 @@ describe('the processes', () => {
   })
 })
 
+it('the key of the airdrops’ operator goes to those that answer alone', () => {
+  const holders = DEPLOYMENTS.filter(
+    (name) => 'AIRDROP_OPERATOR_PRIVATE_KEY' in environmentOf(podOf('Deployment', name).containers[0]!),
+  )
+  expect(holders).toEqual(['clusterd-api'])
+})
+
 it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports', () => {
   for (const file of kustomization!.resources) expect(files).toContain(file)
   for (const { files: named = [] } of generated.values())

@@ -61,6 +61,21 @@ describe('the compose file of many processes', () => {
     }
   })
 
+  it('gives the key of the airdrops’ operator to those that answer alone', () => {
+    const file = { ...FILE, AIRDROP_OPERATOR_PRIVATE_KEY: `0x${'22'.repeat(32)}` }
+    const holders = ours.filter((name) => environmentOf(name, file).AIRDROP_OPERATOR_PRIVATE_KEY)
+    expect(holders).toEqual(['api-1', 'api-2', 'api-3'])
+  })
+
+  it('sets for the roles behind pgbouncer what the daemon turns off on direct connections', () => {
+    const off = [...readFileSync('src/db/pg/pool.ts', 'utf8').matchAll(/-c (\w+)=off/g)].map(([, name]) => name)
+    expect(off.toSorted()).toEqual(['enable_seqscan', 'jit'])
+    const [statements] = initStatements('p')
+    for (const name of off)
+      for (const role of ['clusterd', 'clusterd_api'])
+        expect(statements).toContain(`ALTER ROLE ${role} SET ${name} = off`)
+  })
+
   it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
     const text = read('compose.yaml')
     for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN).toContain(name)

@@ -119,7 +119,7 @@ describe('the commands', () => {
   })
 
   it('demo registers over the bridge, and prints how long that took', async () => {
-    const out = await clusterd('demo', '--network', '10')
+    const out = await clusterd('demo', '--chain', '10')
     expect(out).toContain('registration fee 0.035 LOC and bridge fee 0.000735 LOC')
     for (const step of ['sent', 'bridging', 'finalized', 'event']) expect(out).toContain(`  ${step} `)
     expect(out).toMatch(/latency +\d+\.\d\d s from block \d+ of the spoke to the bid in block \d+ of the hub/)

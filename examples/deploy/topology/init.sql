@@ -6,6 +6,8 @@ CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
 -- what the daemon sets on direct connections (docs/configuration.md)
 ALTER ROLE clusterd SET enable_seqscan = off;
 ALTER ROLE clusterd_api SET enable_seqscan = off;
+ALTER ROLE clusterd SET jit = off;
+ALTER ROLE clusterd_api SET jit = off;
 CREATE DATABASE clusterd OWNER clusterd;
 \connect clusterd
 ALTER DEFAULT PRIVILEGES FOR ROLE clusterd GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO clusterd_api;

@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withSigning } from '../signing/options.js'
-
-const NETWORK = ['--network <network>', 'mainnet or testnet; default: the one that has it'] as const
+import { withNetwork } from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -40,63 +39,51 @@ export function addAirdropCommands(program: Command): void {
     .description('what communities give out: load a file, deploy its distributor, see what is claimed')
     .addHelpText('after', EXAMPLES)
   withSettings(
-    airdrop
-      .command('load <file>')
+    withNetwork(airdrop.command('load <file>'), 'to be sure')
       .description('load a file of addresses and amounts; the same file again does nothing')
       .requiredOption('--community <name>', 'the community that gives it out')
-      .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label')
-      .option('--network <network>', 'mainnet or testnet, to be sure'),
+      .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label'),
   )
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
     .option('--report <file>', 'write every bad line there; the first hundred are printed in any case')
     .addHelpText('after', LOAD_EXAMPLES)
     .action(run('load'))
   withSettings(
-    airdrop
-      .command('set <community>')
+    ofOne(airdrop.command('set <community>'))
       .description('name the distributor of a loaded airdrop once it is deployed')
-      .option('--chain <label>', 'the EVM chain that it is paid on')
-      .option(...NETWORK),
+      .option('--chain <label>', 'the EVM chain that it is paid on'),
   ).action(run('set'))
-  airdrop
-    .command('list')
+  withNetwork(airdrop.command('list'), 'default: both')
     .description('all airdrops')
-    .option('--network <network>', 'mainnet or testnet; default: both')
     .option(...JSON_OPTION)
     .action(run('list'))
-  airdrop
-    .command('show <community>')
+  ofOne(airdrop.command('show <community>'))
     .description('everything about one')
-    .option(...NETWORK)
     .option(...JSON_OPTION)
     .action(run('show'))
-  airdrop
-    .command('root <community>')
+  ofOne(airdrop.command('root <community>'))
     .description('root and total, and what a distributor of it is deployed with')
     .option('--token <address>', 'the token that it pays')
     .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
     .option('--owner <address>', 'who may take back what is left then')
-    .option(...NETWORK)
     .option(...JSON_OPTION)
     .action(run('root'))
   withSigning(
-    airdrop
-      .command('deploy <community>')
+    ofOne(airdrop.command('deploy <community>'))
       .description('deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out')
       .requiredOption('--owner <address>', 'who may take back what is left at the end')
       .option('--token <address>', 'the token that it pays')
       .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
-      .option('--fund', 'send it the tokens that it lacks, from the account that signs')
-      .option(...NETWORK),
+      .option('--fund', 'send it the tokens that it lacks, from the account that signs'),
   ).action(runDeploy('deploy'))
-  airdrop
-    .command('remove <community>')
+  ofOne(airdrop.command('remove <community>'))
     .description('show what would be removed; with --yes remove it')
     .option('--yes', 'do it')
-    .option(...NETWORK)
     .option(...JSON_OPTION)
     .action(run('remove'))
 }
+
+const ofOne = (command: Command): Command => withNetwork(command, 'default: the one that has it')
 
 const withSettings = (command: Command): Command =>
   command

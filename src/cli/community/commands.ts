@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-
-const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
+import { withNetwork } from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -30,20 +29,15 @@ export function addCommunityCommands(program: Command): void {
     .command('community')
     .description('names below which others register names: what they cost, who may have one, from when on')
     .addHelpText('after', EXAMPLES)
-  community
-    .command('list', { isDefault: true })
+  withNetwork(community.command('list', { isDefault: true }), 'default: both', { takesBoth: true })
     .description('all communities with their number of names')
-    .option('--testnet', 'of the testnet only')
     .option(...JSON_OPTION)
     .action(run('list'))
-  community
-    .command('show <name>')
+  withNetwork(community.command('show <name>'), 'default: mainnet')
     .description('the rules of one')
     .option('--history', 'all rules there ever were, oldest first')
-    .option(...TESTNET)
     .action(run('show'))
-  community
-    .command('set <name>')
+  withNetwork(community.command('set <name>'), 'default: mainnet')
     .description('make a name that somebody holds a community, or give one other rules; no options: free for everybody')
     .option('--rules <file>', 'the rules as JSON, in place of the options below')
     .option(
@@ -64,6 +58,5 @@ export function addCommunityCommands(program: Command): void {
       'only wallets that are publicly verified in the cluster of that name; may be repeated',
       collect,
     )
-    .option(...TESTNET)
     .action(run('set'))
 }

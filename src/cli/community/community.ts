@@ -3,15 +3,14 @@ import { type ChainsFile, readChains, readEnvironment } from '../../config/index
 import { appendCommunityChange } from '../../db/journal/appendSignedChanges.js'
 import { findCommunityHistory, findCommunityRules, listCommunities } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
-import { NETWORKS, type Network, SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { type Network, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson, table } from '../output.js'
-import { nameOf } from '../values.js'
+import { type NetworkOptions, nameOf, networksOf } from '../values.js'
 
 const DATABASE = { command: 'community' }
 
-export interface CommunityOptions {
-  testnet?: boolean
+export interface CommunityOptions extends NetworkOptions {
   json?: boolean
 }
 
@@ -29,10 +28,9 @@ export interface RuleOptions extends CommunityOptions {
 const networkOf = ({ testnet }: CommunityOptions): Network => (testnet ? 'testnet' : 'mainnet')
 
 /** `clusterd community list`. */
-export async function list({ testnet, json }: CommunityOptions): Promise<void> {
-  const networks = testnet ? (['testnet'] as const) : NETWORKS
+export async function list({ json, ...options }: CommunityOptions): Promise<void> {
   const found = await withPool(DATABASE, async (pool) => {
-    const lists = networks.map(async (network) =>
+    const lists = networksOf(options).map(async (network) =>
       (await listCommunities(pool, network)).map((one) => ({ network, ...one })),
     )
     return (await Promise.all(lists)).flat()

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withSigning } from '../signing/options.js'
+import { withNetwork } from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -40,6 +41,4 @@ export function addContractCommands(program: Command): void {
 }
 
 const onNetwork = (command: Command): Command =>
-  command
-    .option('--mainnet', 'of the mainnet; default: the network that the chains file deploys')
-    .option('--testnet', 'of the testnet')
+  withNetwork(command, 'default: the network that the chains file deploys')

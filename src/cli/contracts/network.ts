@@ -21,11 +21,11 @@ export interface OpenNetwork {
   owners: ReadonlyMap<string, Hex>
 }
 
-/** Opens the network that the options name, or the only one with a deployment. @throws ConfigError */
+/** Opens the network that the options name, or the only one with a deployment, else with chains. @throws ConfigError */
 export function openNetwork(options: NetworkOptions): OpenNetwork {
   const { chainsFile: file } = readEnvironment()
   const draft = readDraft(file)
-  const network = networkOf(options, (one) => draft.deployment[one] !== undefined)
+  const network = networkOf(options, draft)
   const ours = draft.chains.filter((chain) => chain.network === network)
   const configs = new Map(ours.map((chain) => [chain.label, chain]))
   const wishes = wishesOf(draft, network, (label) => {
@@ -42,13 +42,16 @@ export function openNetwork(options: NetworkOptions): OpenNetwork {
   return { network, file, wishes, configs, chains, owners: new Map(wishes.map(({ label, owner }) => [label, owner])) }
 }
 
-function networkOf({ testnet, mainnet }: NetworkOptions, hasDeployment: (network: Network) => boolean): Network {
-  if (testnet && mainnet) throw new Error('Say --mainnet or --testnet, not both.')
+function networkOf(
+  { testnet, mainnet }: NetworkOptions,
+  { deployment, chains }: ReturnType<typeof readDraft>,
+): Network {
   if (testnet) return 'testnet'
   if (mainnet) return 'mainnet'
-  const known = NETWORKS.filter(hasDeployment)
-  if (known.length > 1) throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
-  return known[0] ?? 'mainnet'
+  const wished = NETWORKS.filter((network) => deployment[network] !== undefined)
+  if (wished.length > 1) throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
+  // where nothing is wished yet, the chains say which network's wishes are missing
+  return wished[0] ?? NETWORKS.find((network) => chains.some((chain) => chain.network === network)) ?? 'mainnet'
 }
 
 /** Reads what each chain shows. @throws ChainUnavailableError */

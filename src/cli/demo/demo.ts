@@ -11,9 +11,11 @@ import { joinCommunities } from './community.js'
 import { apiOf, followStatus, say, send, showName, step } from './tools.js'
 
 export interface DemoOptions {
-  /** Default: a random one. A given name is registered once, on the hub unless a network is given. */
+  /** Default: a random one. A given name is registered once, on the hub unless a chain is given. */
   name?: string
   /** Network label of a chain of the world; default: the hub, then the first spoke and Solana. */
+  chain?: string | undefined
+  /** The same: what the option was called before. */
   network?: string
   /** Only names below communities, which come last by default. */
   communities?: boolean
@@ -69,19 +71,19 @@ async function answers(ops: string): Promise<boolean> {
 }
 
 async function show(world: World, options: DemoOptions): Promise<void> {
-  const { name, network, testnet = false } = options
-  if (!options.communities) await registerAll(world, options)
-  if (name !== undefined || network !== undefined) return
+  const { name, chain = options.network, testnet = false } = options
+  if (!options.communities) await registerAll(world, { ...options, chain })
+  if (name !== undefined || chain !== undefined) return
   const member = `member-${randomBytes(4).toString('hex')}`
   await joinCommunities(world, world.networks[testnet ? 'testnet' : 'mainnet'], { key: anyKey(world), member, testnet })
 }
 
-async function registerAll(world: World, { name, network, testnet = false }: DemoOptions): Promise<void> {
+async function registerAll(world: World, { name, chain: from, testnet = false }: DemoOptions): Promise<void> {
   const known = demoChains(world)
   const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
   const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
   const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA_LABEL] : [])] : [hub.network]
-  for (const label of network === undefined ? all : [network]) {
+  for (const label of from === undefined ? all : [from]) {
     const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
     const place = known.find(({ chain }) => chain.network === label)
     if (place) await register(world, place, wanted)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
+import { withNetwork } from '../values.js'
 
 const exporting = lazily(() => import('./export.js'))
 const importing = lazily(() => import('./import.js'))
@@ -9,11 +10,9 @@ const KEY_FILE = ['--key-file <file>', 'file with the key, 32 bytes in hex (`ope
 
 /** `clusterd export` and `clusterd import`: a registry as a file. */
 export function addExportCommands(program: Command): void {
-  program
-    .command('export')
+  withNetwork(program.command('export'), 'default: both')
     .description('write the registry to a file: the journal, and what is in no chain; the daemon may run')
     .requiredOption('--out <file>', 'the file, which only its owner may read')
-    .option('--network <network>', 'mainnet or testnet alone')
     .option(...KEY_FILE)
     .option('--plaintext', 'write private wallets, sessions and keys in the clear')
     .option('--public', 'leave out what is private, for anybody to read')

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withSigning } from '../signing/options.js'
+import { withNetwork } from '../values.js'
 
 const run = lazily(() => import('./funds.js'))
 
@@ -10,11 +11,8 @@ export function addFundsCommands(program: Command): void {
   const funds = program
     .command('funds')
     .description('what the contracts keep and owe, and how long the relayers’ balances last; withdraws what is kept')
-  funds
-    .command('show', { isDefault: true })
+  withNetwork(funds.command('show', { isDefault: true }), 'default: both', { takesBoth: true })
     .description('every chain and cluster of the chains file')
-    .option('--mainnet', 'only of the mainnet')
-    .option('--testnet', 'only of the testnet')
     .option(...JSON_OPTION)
     .action(run('show'))
   withSigning(funds.command('withdraw').description('take what a hub keeps; signed by its owner'))

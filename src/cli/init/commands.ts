@@ -6,8 +6,10 @@ const init = lazily(() => import('./init.js'))
 const repeated = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 
 const HELP = `
-What no option names is asked on a terminal. Nothing that exists is overwritten. The files lack the contracts' addresses:
-\`clusterd contracts deploy\` deploys them and writes the addresses into chains.json.`
+What no option names is asked on a terminal. Nothing that exists is overwritten. Whose the contracts are to be you write
+into chains.json, under \`deployment\`; \`clusterd contracts deploy\` then writes their addresses there, \`contracts configure\`
+sets them up, and on Solana \`solana deploy\` and \`solana init\` do the same. Each of them needs a key. At the end the
+commands of this deployment are printed.`
 
 /** `clusterd init`: writes the files of a new deployment. */
 export function addInitCommand(program: Command): void {

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { parseDraft } from '../../config/index.js'
+import { parseDraft, presetOf } from '../../config/index.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint } from '../output.js'
 import { chainsFileOf, type NewDeployment, type NewFile, newDeployment } from './files.js'
-import { type Ask, type InitOptions, wishesOf } from './wishes.js'
+import { type Ask, type InitOptions, type Wishes, wishesOf } from './wishes.js'
 
 /** `clusterd init`: writes the files of a new deployment into a folder that has none of them. */
 export async function init(options: InitOptions): Promise<void> {
@@ -20,7 +21,7 @@ export async function init(options: InitOptions): Promise<void> {
     const sure = await ask({ text: `Write ${names} into ${folder} (y/n)?`, option: '--yes', fallback: 'y' })
     if (!/^y/i.test(sure)) throw new Error('Nothing was written.')
     write(folder, deployment.files)
-    report(folder, deployment, wishes.compose)
+    report(folder, deployment, wishes)
   } finally {
     close()
   }
@@ -66,14 +67,43 @@ function write(folder: string, files: readonly NewFile[]): void {
   }
 }
 
-function report(folder: string, { files, relayer, relayAuthority }: NewDeployment, compose: boolean): void {
+function report(folder: string, deployment: NewDeployment, wishes: Wishes): void {
+  const { files, relayer, relayAuthority } = deployment
   console.log(`Written to ${folder}: ${files.map(({ name }) => name).join(', ')}.\n`)
   console.log(`The relayer is ${paint('bold', relayer)}: it pays for deliveries, on the hub first of all.`)
   if (relayAuthority) console.log(`The relay authority on Solana is ${paint('bold', relayAuthority)}.`)
-  console.log(`\nNext, in ${folder}:`)
-  if (!compose) console.log('  see DATABASE_URL in .env')
-  console.log('  clusterd contracts deploy   # deploys the contracts and writes their addresses into chains.json')
-  if (relayAuthority) console.log('  clusterd solana deploy      # the program on Solana, the same')
-  console.log('  clusterd doctor             # checks all of it, and says what to do')
-  console.log(compose ? '  docker compose up -d' : '  clusterd start')
+  console.log(`\nNext, in ${folder}, as docs/deploying.md goes through it:`)
+  for (const line of nextSteps(deployment, wishes)) console.log(`  ${line}`)
+}
+
+/** What is left to do up to a start: `<…>` is the operator's to fill in. */
+function nextSteps({ relayer, relayAuthority }: NewDeployment, { chains, solana, compose }: Wishes): string[] {
+  const networks = NETWORKS.filter((network) => chains.some(({ label }) => presetOf(label)!.network === network))
+  const owners = networks.map((network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`)
+  const key = '--keystore <file> --password-file <file>'
+  const contracts = networks.flatMap((network) => {
+    const of = networks.length > 1 ? ` --${network}` : ''
+    return [
+      `clusterd contracts deploy${of} ${key}      # any funded key; writes the addresses into chains.json`,
+      `clusterd contracts configure${of} ${key}   # the owner's key; of a Safe: --unsigned safe --out batches`,
+    ]
+  })
+  const inCompose = compose ? 'docker compose run --rm clusterd' : 'clusterd'
+  return [
+    ...(compose ? [] : ['see DATABASE_URL in .env']),
+    `say whose the contracts are to be, in chains.json: "deployment": { ${owners.join(', ')} }`,
+    ...contracts,
+    ...(solana ? solanaSteps(solana, relayAuthority!) : []),
+    `${inCompose} doctor   # checks all of it, and says what to do`,
+    compose ? 'docker compose up -d      # compose.yaml says how the image is built' : 'clusterd start',
+  ]
+}
+
+function solanaSteps({ network }: NonNullable<Wishes['solana']>, relay: string): string[] {
+  const of = network === 'testnet' ? ' --testnet' : ''
+  return [
+    `clusterd solana deploy${of} --keypair <file>   # the program, paid by this key`,
+    `clusterd solana init${of} --upgrade-authority <its key> --admin <key> --relay ${relay} --treasury <key> --keypair <file>`,
+    `name the hub's price feeds in chains.json, solana.${network}.feeds, unless it is Ethereum`,
+  ]
 }

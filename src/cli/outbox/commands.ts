@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
+import { withNetwork } from '../values.js'
 import type { ListOptions } from './jobs.js'
-
-const TESTNET = ['--testnet', 'of the testnet only'] as const
-const MAINNET = ['--mainnet', 'of the mainnet only'] as const
 
 const jobs = lazily(() => import('./jobs.js'))
 const nonces = lazily(() => import('./nonces.js'))
@@ -13,14 +11,11 @@ const refunds = lazily(() => import('./refunds.js'))
 /** `clusterd outbox …`: what the relayer has to send. */
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control what the relayer sends')
-  outbox
-    .command('list', { isDefault: true })
+  ofBoth(outbox.command('list', { isDefault: true }))
     .description('jobs that have not ended, newest first')
     .option('--refunds', 'refunds on Solana instead, owed or under way, oldest first')
     .option('--state <state>', 'only jobs in a state: queued, signed, sent, included, confirmed, parked')
     .option('--all', 'ended ones too')
-    .option(...TESTNET)
-    .option(...MAINNET)
     .option('--limit <n>', 'at most this many jobs', '50')
     .option(...JSON_OPTION)
     .action((options: ListOptions & { refunds?: boolean }) => (options.refunds ? refunds : jobs)('list')(options))
@@ -39,20 +34,16 @@ export function addOutboxCommands(program: Command): void {
       .description(description)
       .option(...JSON_OPTION)
       .action((id: string, options: { json?: boolean }) => jobs('change')(verb, id, options))
-  outbox
-    .command('send [ids...]')
+  ofBoth(outbox.command('send [ids...]'))
     .description('have the relayer pay back owed refunds, by payment ids or the beginnings of these')
     .option('--all', 'all that are owed')
-    .option(...TESTNET)
-    .option(...MAINNET)
     .option(...JSON_OPTION)
     .action(refunds('send'))
-  outbox
-    .command('nonce [chain] [next]')
+  ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option('--signer <address>', 'where several keys have signed on the chain')
-    .option(...TESTNET)
-    .option(...MAINNET)
     .option(...JSON_OPTION)
     .action(nonces('nonce'))
 }
+
+const ofBoth = (command: Command): Command => withNetwork(command, 'default: both', { takesBoth: true })

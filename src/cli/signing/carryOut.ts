@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
@@ -45,6 +45,8 @@ export async function carryOut(
   const form = formOf(options)
   const signerOf = ({ by, chain }: Step) => by ?? owners.get(chain)!
   if (form) {
+    // a folder that can't be made is said before anything is edited
+    if (form === 'safe') mkdirSync(options.out ?? '.', { recursive: true })
     await before()
     writeUnsigned(form, { steps, chains, signerOf }, options)
     return NOTHING

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
-
-const TESTNET = ['--testnet', 'of the testnet; default: of the mainnet'] as const
+import { withNetwork } from '../values.js'
 
 const run = lazily(() => import('./solana.js'))
 const runDeploy = lazily(() => import('./deploy.js'))
@@ -11,21 +10,17 @@ export function addSolanaCommands(program: Command): void {
   const solana = program
     .command('solana')
     .description('the registrar program on Solana: deploys it, shows it, and makes transactions for its authorities')
-  solana
-    .command('show', { isDefault: true })
+  onNetwork(solana.command('show', { isDefault: true }))
     .description('authorities, counts and money of the program')
-    .option(...TESTNET)
     .action(run('show'))
-  withPrice(solana.command('deploy').description('deploy the program, and write its id and slot into the chains file'))
+  onNetwork(withPrice(solana.command('deploy')))
+    .description('deploy the program, and write its id and slot into the chains file')
     .requiredOption('--keypair <file>', 'pays and becomes upgrade authority: a file of solana-keygen')
     .option('--program-keypair <file>', 'the program’s own key; default: registrar-<network>.json, made if missing')
     .option('--yes', 'do not ask before sending')
-    .option(...TESTNET)
     .action(runDeploy('deploy'))
-  solana
-    .command('upgrade-check')
+  onNetwork(solana.command('upgrade-check'))
     .description('whether the program is ours, byte for byte, and who can replace it; code 1 if not')
-    .option(...TESTNET)
     .action(runDeploy('upgradeCheck'))
   withKeypair(solana.command('init'))
     .description('initialize a deployed program, once')
@@ -34,40 +29,35 @@ export function addSolanaCommands(program: Command): void {
     .requiredOption('--relay <key>', 'the service’s key')
     .requiredOption('--treasury <key>', 'takes out what is kept')
     .option('--reclaim-days <n>', 'after which payers take back what nobody decided, 1 to 30, for ever', '7')
-    .option(...TESTNET)
     .action(run('init'))
   withKeypair(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')
     .option('--relay <key>', 'default: as it is')
     .option('--treasury <key>', 'default: as it is')
-    .option(...TESTNET)
     .action(run('authorities'))
   withKeypair(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
-    .option(...TESTNET)
     .action(run('propose'))
   withKeypair(solana.command('accept-admin'))
     .description('become the admin authority; signed by who was proposed')
-    .option(...TESTNET)
     .action(run('accept'))
   withKeypair(solana.command('withdraw <lamports>'))
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
-    .option(...TESTNET)
     .action(run('withdrawKept'))
-  solana
-    .command('idl')
+  onNetwork(solana.command('idl'))
     .description('the program’s interface as JSON, with this deployment’s address')
-    .option(...TESTNET)
     .action(run('idl'))
 }
+
+const onNetwork = (command: Command): Command => withNetwork(command, 'default: mainnet')
 
 const withPrice = (command: Command): Command =>
   command.option('--unit-price <n>', 'paid for a compute unit, millionths of a lamport', '0')
 
 /** Options of what an authority signs: without a key it is printed. */
 const withKeypair = (command: Command): Command =>
-  withPrice(command)
+  onNetwork(withPrice(command))
     .option(
       '--keypair <file>',
       'sign with this key (a file of solana-keygen) and send; else print it unsigned, in base64',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
+import { withNetwork } from '../values.js'
 
 const webhooks = lazily(() => import('./webhooks.js'))
 
@@ -20,10 +21,8 @@ export function addWebhookCommands(program: Command): void {
     .description('all webhooks with their state')
     .option(...JSON_OPTION)
     .action(webhooks('list'))
-  command
-    .command('add <url>')
+  withNetwork(command.command('add <url>'), 'default: mainnet')
     .description('send the feed to a URL, and show the key of its signatures this once')
-    .option('--testnet', 'of the testnet; default: of the mainnet')
     .option('--from <address>', 'only events that this wallet caused')
     .option('--since <time>', 'begin with the events from a time on (ISO 8601, or "start"); default: now')
     .option(...JSON_OPTION)
