@@ -18,9 +18,10 @@ beforeAll(() => {
 })
 
 /** A relayer whose first node is the proxy. */
-const restart = (...more: string[]) => {
+const restart = (...more: string[]) => restartOn({}, ...more)
+const restartOn = (hub: object, ...more: string[]) => {
   const { chains } = world.file as { chains: object[] }
-  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more] }, chains[1]] } })
+  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more], ...hub }, chains[1]] } })
 }
 
 /** The first counts that the proxy answers are these. */
@@ -31,6 +32,17 @@ function sayCounts(...counts: number[]): void {
     return count === undefined
       ? undefined
       : (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${count.toString(16)}` })
+  }
+}
+
+/** The stored nonce rises once more, when it has been looked at and fees are asked for. */
+function raiseAtFees(by: number): void {
+  let isRaised = false
+  bridge.onCall = async (method) => {
+    if (method !== 'eth_feeHistory' || isRaised) return undefined
+    isRaised = true
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + $1', [by])
+    return undefined
   }
 }
 
@@ -151,14 +163,7 @@ describe('nonces', () => {
   it('below one that is held are used up by a transfer of nothing', async () => {
     const relayer = await restart()
     const guid = await world.send(0, ['gapped'])
-    let isRaised = false
-    bridge.onCall = async (method) => {
-      if (method === 'eth_feeHistory' && !isRaised) {
-        isRaised = true
-        await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 2')
-      }
-      return undefined
-    }
+    raiseAtFees(2)
     await world.run(relayer)
     expect(relayer.state.nonceGaps).toBe(2)
     expect(alarmsOf(relayer)).toEqual(['ClusterdNonceGap'])
@@ -166,6 +171,22 @@ describe('nonces', () => {
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
     expect(await noops()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }])
+  })
+
+  it('below one that is held are used up on a public chain, too', async () => {
+    const relayer = await restart()
+    const guid = await world.send(0, ['gapped-in-public'])
+    await relayer.step()
+    await world.hub.test.mine({ blocks: 2 })
+    raiseAtFees(1)
+    await world.run(relayer)
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'sent' })
+    const inPublic = await restartOn({ local: false, messageLib: undefined }, world.hub.anvil.rpcUrl)
+    await world.run(inPublic)
+    expect(inPublic.state.nonceGaps).toBe(1)
+    world.aheadMs = 700_000
+    await expectOnce(guid, inPublic)
+    expect((await noops()).at(-1)).toMatchObject({ state: 'confirmed' })
   })
 
   it('of confirmed transactions that a local chain has lost are used again by the same bytes', async () => {
