@@ -11,7 +11,7 @@ import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeDryJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
+import { endParked, hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -184,7 +184,8 @@ export class Relayer {
   }
 
   /**
-   * Queues releases of payments for community names, and leaves to their payers what is worth less than its refusal.
+   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, and
+   * ends what is parked and not held any more.
    * @returns how many jobs it changed
    */
   async #queueEndings(): Promise<number> {
@@ -200,7 +201,8 @@ export class Relayer {
     const changed = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
-      return released + (asks ? await parkDust(client, key, leastWei) : 0)
+      const ended = isTime ? await endParked(client, key, nowMs) : 0
+      return released + ended + (asks ? await parkDust(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed
