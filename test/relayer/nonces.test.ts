@@ -7,9 +7,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { allMined } from '../support/miner.js'
 
 const bridge = useProxiedBridge()
 let world: BridgeWorld
@@ -63,13 +65,14 @@ async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise
 const alarmsOf = ({ state }: SteppedRelayer) =>
   outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(({ alarm }) => alarm)
 
-/** The relayer's key in somebody else's hands. */
+/** The relayer's key in somebody else's hands: what it sends is in a block. */
 const useKeyElsewhere = async (nonce: number) => {
   const chain = { ...foundry, id: world.hub.anvil.chainId }
   const account = privateKeyToAccount(RELAYER_KEY)
   const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
   const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
-  return client.sendTransaction({ to: account.address, value: 1n, nonce, gas: 21_000n, ...fees })
+  const tx = { to: account.address, value: 1n, nonce, gas: 21_000n, ...fees }
+  await receiptOf(world.hub.public, await client.sendTransaction(tx))
 }
 
 const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
@@ -124,6 +127,7 @@ describe('a count of the chain', () => {
   it('is followed when somebody else has used the key', async () => {
     const relayer = await restart()
     await useKeyElsewhere(await world.nonce())
+    await allMined(world.hub)
     await useKeyElsewhere(await world.nonce())
     await expectOnce(await world.send(0, ['followed']), relayer)
   })
