@@ -142,7 +142,7 @@ export class Relayer {
       mended = kept.mended
       this.state.nonceGaps = this.#nonces.gaps
       this.state.nonceClaimed = this.#nonces.claimed
-      await formBatches(pool, this.#key, this.#options.epoch)
+      await formBatches(pool, this.#key, { epoch: this.#options.epoch, nowMs: this.#clock.nowMs() })
       const due = [
         ...(await dueNonceJobs(pool, this.#key, this.#clock.nowMs())),
         ...(await jobsOfOthers(pool, this.#key)),

@@ -70,6 +70,23 @@ describe('payments that wait together', () => {
     ])
   })
 
+  it('do not wait with one that is backed off', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const [first] = await payments(1)
+    const cheap = { ...chains[0], maxGasPriceWei: '1' }
+    await world.run(await world.restart({ file: { chains: [cheap, chains[1]] } }))
+    const waits = { state: 'queued', reason: 'gas_price_above_cap' }
+    expect(await jobsOf([first!])).toMatchObject([waits])
+    const later = await payments(2)
+    const relayer = await world.restart()
+    await world.run(relayer)
+    expect(await executions(later)).toEqual([1, 1])
+    expect(await jobsOf([first!])).toMatchObject([{ ...waits, followers: [] }])
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await executions([first!])).toEqual([1])
+  })
+
   it('show the state of what carries them, and join nothing else meanwhile', async () => {
     const relayer = await world.restart()
     await holdBlocks(world.hub)
