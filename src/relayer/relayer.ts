@@ -22,7 +22,7 @@ import type { JobKind, NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { advanceJobs, isProgress } from './batch.js'
-import { callOf } from './calls.js'
+import { callOf, isVoid } from './calls.js'
 import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
 import { parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
@@ -255,10 +255,21 @@ export class Relayer {
     const key = { ...this.#key, signer }
     const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs, dailyCapWei })
     const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
-    if (typeof call === 'object')
-      return { sender: createNonceSender({ chain: at.chain, account: by }, call, memo), store, clock }
+    const isOut = row.nonce !== null
+    const reason = typeof call === 'string' ? call : isVoid(row, clock.nowMs()) ? 'reclaimed' : null
+    // what is signed stays valid until a cancel has used its nonce up; then it is parked as what was never signed
+    if (isOut && reason !== null && row.release === null) {
+      const failed = { outcome: 'failed', failure: { class: 'permanent', reason } } as const
+      return store
+        .save({ ...row, release: 'queue', reason, nextMs: 0 })
+        .then((isSaved) => (isSaved ? failed : { outcome: 'stale' }))
+    }
+    if (isOut || typeof call === 'object') {
+      const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
+      return { sender: createNonceSender({ chain: at.chain, account: by }, made, memo), store, clock }
+    }
     // one that can't go holds up no other
-    const isAlone = row.followers.length === 0 || row.nonce !== null
+    const isAlone = row.followers.length === 0
     const after = isAlone ? parked(row, call) : { ...row, alone: true }
     return store.save(after).then((isSaved) => ({ outcome: isSaved ? (isAlone ? 'parked' : 'parted') : 'stale' }))
   }

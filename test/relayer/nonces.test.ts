@@ -5,13 +5,16 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
+import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
+import { resume } from '../../src/relayer/machine/job.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
+import { changeJob } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
+import { allMined, holdBlocks } from '../support/miner.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
-import { allMined } from '../support/miner.js'
 
 const bridge = useProxiedBridge()
 let world: BridgeWorld
@@ -126,8 +129,8 @@ describe('a count of the chain', () => {
 
   it('is followed when somebody else has used the key', async () => {
     const relayer = await restart()
-    await useKeyElsewhere(await world.nonce())
     await allMined(world.hub)
+    await useKeyElsewhere(await world.nonce())
     await useKeyElsewhere(await world.nonce())
     await expectOnce(await world.send(0, ['followed']), relayer)
   })
@@ -191,6 +194,33 @@ describe('nonces', () => {
     world.aheadMs = 700_000
     await expectOnce(guid, inPublic)
     expect((await noops()).at(-1)).toMatchObject({ state: 'confirmed' })
+  })
+
+  it('of what can go no more are used up by a cancel before it is parked', async () => {
+    const relayer = await restart()
+    const before = (await noops()).length
+    await holdBlocks(world.hub)
+    const guid = await world.send(0, ['unverifiable'])
+    await world.run(relayer)
+    const verification = async () => (await world.jobs()).filter(({ kind }) => kind === 'verify').at(-1)
+    const { nonce, txs } = (await verification())!
+    expect(await verification()).toMatchObject({ state: 'sent', nonce: await world.nonce() })
+    const without = await restartOn({ messageLib: undefined })
+    expect(await world.run(without)).toContain('verify failed')
+    expect(await verification()).toMatchObject({ state: 'sent', release: 'queue', nonce, reason: 'foreign_packet' })
+    await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
+    await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
+    expect(await world.run(without)).toContain('verify cancelled')
+    await world.hub.test.setAutomine(true)
+    await world.hub.test.mine({ blocks: 3 })
+    await world.run(without)
+    expect(await verification()).toMatchObject({ state: 'parked', nonce: null, reason: 'foreign_packet' })
+    expect(await world.nonce()).toBe(nonce! + 1)
+    expect(without.state.nonceGaps).toBe(0)
+    expect(await noops()).toHaveLength(before)
+    await changeJob(world.pool, { network: 'mainnet', id: (await verification())!.id }, resume)
+    world.aheadMs = 10_000
+    await expectOnce(guid, await restart())
   })
 
   it('of confirmed transactions that a local chain has lost are used again by the same bytes', async () => {
