@@ -18,7 +18,7 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
     ),
     jobs: gauge(
       'clusterd_outbox_jobs',
-      'Jobs that have not ended, by kind and state; `parked` ones wait for an operator',
+      'Jobs that have not ended, by kind and state; `parked` ones wait for an operator, dust that is left to its payers is not counted',
       job,
       refresh,
     ),

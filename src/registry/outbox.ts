@@ -122,7 +122,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   reason: string | null
   /** State after all signed transactions are void: queued again, or parked. Null: the job goes on. */
   release: 'queue' | ParkReason | null
-  /** True once a chain refused the job: its transaction does no other's work, so that it holds up no other. */
+  /** True once a chain refused the job, or as resumed dust: its transaction does no other's work and holds up none. */
   alone: boolean
 }
 

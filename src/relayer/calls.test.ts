@@ -9,7 +9,7 @@ import type { JobKind } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { callOf } from './calls.js'
+import { callOf, isVoid } from './calls.js'
 import { newJob } from './machine/job.js'
 import type { DeliveryPath } from './targets.js'
 
@@ -147,6 +147,20 @@ describe('the call of a payment’s delivery', () => {
     expect(call(901)).toBe('reclaimed')
     expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
     expect(call(901, { state: 'sent' }, 'reclaimed')).toMatchObject({ kind: 'deliver' })
+  })
+
+  it('is wanted no more once all that is signed and unmined is taken back, or soon may be', () => {
+    const [back, second] = [{ ...forName, outcome: 'reclaimed' } as const, { ...forName, sequence: 2 }]
+    const with2 = (payment: JobRow['payment']) => [{ id: '8', subject: SUBJECT, message: null, payment }]
+    const signed = { state: 'signed', nonce: 4, payment: back } as const
+    expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
+    expect(isVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901)).toBe(true)
+    expect(isVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
+    expect(isVoid(jobOf('deliver', { ...signed, followers: with2(second) }), 0)).toBe(false)
+    expect(isVoid(jobOf('deliver', { ...signed, followers: with2(back) }), 0)).toBe(true)
+    for (const state of ['queued', 'included'] as const)
+      expect(isVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
+    expect(isVoid(jobOf('refuse', signed), 0)).toBe(false)
   })
 
   it('bids in the first nine tenths of the time from the payment until it may be taken back', () => {

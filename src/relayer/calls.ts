@@ -46,7 +46,7 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
   return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
 }
 
-/** @param nowMs null once the bid is signed: it is out, whatever the time */
+/** @param nowMs null once the bid is signed: it is out with others, whatever the time */
 function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason {
   if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
     return 'foreign_payment'
@@ -56,6 +56,12 @@ function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason
   if (isLate || (nowMs !== null && outcome === 'reclaimed')) return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
+}
+
+/** Whether nothing of what a delivery has signed is wanted any more: its payers have taken all back, or soon may. */
+export function isVoid(row: JobRow, nowMs: number): boolean {
+  const isUnmined = row.state === 'signed' || row.state === 'sent'
+  return row.kind === 'deliver' && isUnmined && membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
 }
 
 function endingOf(kind: 'refuse' | 'release', row: JobRow, payments: Hex | undefined): JobCall | ParkReason {

@@ -11,7 +11,7 @@ import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeDryJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
+import { endParked, hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -22,7 +22,7 @@ import type { JobKind, NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { advanceJobs, isProgress } from './batch.js'
-import { callOf } from './calls.js'
+import { callOf, isVoid } from './calls.js'
 import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
 import { parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
@@ -142,7 +142,7 @@ export class Relayer {
       mended = kept.mended
       this.state.nonceGaps = this.#nonces.gaps
       this.state.nonceClaimed = this.#nonces.claimed
-      await formBatches(pool, this.#key, this.#options.epoch)
+      await formBatches(pool, this.#key, { epoch: this.#options.epoch, nowMs: this.#clock.nowMs() })
       const due = [
         ...(await dueNonceJobs(pool, this.#key, this.#clock.nowMs())),
         ...(await jobsOfOthers(pool, this.#key)),
@@ -184,7 +184,8 @@ export class Relayer {
   }
 
   /**
-   * Queues releases of payments for community names, and leaves to their payers what is worth less than its refusal.
+   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, and
+   * ends what is parked and not held any more.
    * @returns how many jobs it changed
    */
   async #queueEndings(): Promise<number> {
@@ -200,7 +201,8 @@ export class Relayer {
     const changed = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
-      return released + (asks ? await parkDust(client, key, leastWei) : 0)
+      const ended = isTime ? await endParked(client, key, nowMs) : 0
+      return released + ended + (asks ? await parkDust(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed
@@ -253,10 +255,21 @@ export class Relayer {
     const key = { ...this.#key, signer }
     const store = storeOf(pool, row, { key, epoch, nowMs: clock.nowMs, dailyCapWei })
     const call = callOf(row, path, at.chain.config.communityPayments, clock.nowMs())
-    if (typeof call === 'object')
-      return { sender: createNonceSender({ chain: at.chain, account: by }, call, memo), store, clock }
+    const isOut = row.nonce !== null
+    const reason = typeof call === 'string' ? call : isVoid(row, clock.nowMs()) ? 'reclaimed' : null
+    // what is signed stays valid until a cancel has used its nonce up; then it is parked as what was never signed
+    if (isOut && reason !== null && row.release === null) {
+      const failed = { outcome: 'failed', failure: { class: 'permanent', reason } } as const
+      return store
+        .save({ ...row, release: 'queue', reason, nextMs: 0 })
+        .then((isSaved) => (isSaved ? failed : { outcome: 'stale' }))
+    }
+    if (isOut || typeof call === 'object') {
+      const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
+      return { sender: createNonceSender({ chain: at.chain, account: by }, made, memo), store, clock }
+    }
     // one that can't go holds up no other
-    const isAlone = row.followers.length === 0 || row.nonce !== null
+    const isAlone = row.followers.length === 0
     const after = isAlone ? parked(row, call) : { ...row, alone: true }
     return store.save(after).then((isSaved) => ({ outcome: isSaved ? (isAlone ? 'parked' : 'parted') : 'stale' }))
   }

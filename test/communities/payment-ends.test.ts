@@ -8,8 +8,11 @@ import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replay } from '../../src/db/journal/replay.js'
+import { openJobs } from '../../src/db/outbox/stats.js'
 import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
+import { resume } from '../../src/relayer/machine/job.js'
+import { changeJob } from '../../src/relayer/store.js'
 import { type CommunityWorld, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 /** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */
@@ -35,6 +38,7 @@ const tell = (mode: number) =>
   at.tokenCall('1', token, encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }))
 const jobOf = async (id: Hex | null) =>
   (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
+const parkedJobs = async () => (await openJobs(at.pool, 'mainnet', 'evm')).filter(({ state }) => state === 'parked')
 /** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
 async function pass(days: number): Promise<void> {
   for (const side of [at.world.hub, at.world.spoke]) {
@@ -128,6 +132,27 @@ describe('a payment that nobody speaks about', () => {
     const reclaimAfter = new Date(Number(struct!.reclaimableAt) * 1_000).toISOString()
     expect(await at.status(dust.tx)).toMatchObject({ reclaimAfter })
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
+    expect(await parkedJobs(), 'no alarm').toEqual([])
+  })
+
+  it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {
+    const [resumed, left] = [
+      await at.pay({ name: 'dust', amount: 1n }),
+      await at.pay({ name: 'dust', amount: 2n, by: 4 }),
+    ]
+    await at.judge()
+    await at.giveBack({ refusalWorth: 1 })
+    for (const { id } of [resumed, left]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
+    await changeJob(at.pool, { network: 'mainnet', id: (await jobOf(resumed.id))!.id }, resume)
+    await at.giveBack({ refusalWorth: 1 })
+    expect(await outcomeOf(resumed.tx)).toBe('invalid underpaid refused')
+    expect(await jobOf(left.id)).toMatchObject({ state: 'parked' })
+    await pass(7)
+    await at.call(4, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(left.id!)] }))
+    await at.confirm()
+    await at.giveBack({ refusalWorth: 1 })
+    expect(await jobOf(left.id)).toMatchObject({ state: 'confirmed', txs: [], reason: null })
+    expect(await outcomeOf(left.tx)).toBe('invalid underpaid reclaimed')
   })
 })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { BATCH_SIZES, type NonceTx } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
+import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { park, resume } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
@@ -68,6 +69,47 @@ describe('payments that wait together', () => {
       most - 1,
       2,
     ])
+  })
+
+  it('do not wait with one that is backed off', async () => {
+    const { chains } = world.file as { chains: object[] }
+    const [first] = await payments(1)
+    const cheap = { ...chains[0], maxGasPriceWei: '1' }
+    await world.run(await world.restart({ file: { chains: [cheap, chains[1]] } }))
+    const waits = { state: 'queued', reason: 'gas_price_above_cap' }
+    expect(await jobsOf([first!])).toMatchObject([waits])
+    const later = await payments(2)
+    const relayer = await world.restart()
+    await world.run(relayer)
+    expect(await executions(later)).toEqual([1, 1])
+    expect(await jobsOf([first!])).toMatchObject([{ ...waits, followers: [] }])
+    world.aheadMs = 10_000
+    await world.finish(relayer)
+    expect(await executions([first!])).toEqual([1])
+  })
+
+  it('are cancelled once all that a transaction delivers is taken back, and go on where one is not', async () => {
+    const relayer = await world.restart()
+    await holdBlocks(world.hub)
+    const ids = await payments(2)
+    await world.run(relayer)
+    const reclaim = (id: Hex) =>
+      world.pool.query('UPDATE payments SET outcome = 3 WHERE id = $1', [Buffer.from(id.slice(2), 'hex')])
+    await reclaim(ids[0]!)
+    await world.run(relayer)
+    expect(await jobsOf(ids)).toMatchObject(ids.map(() => ({ state: 'sent' })))
+    await reclaim(ids[1]!)
+    expect(await world.run(relayer)).toContain('deliver failed')
+    await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })
+    await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
+    expect(await world.run(relayer)).toContain('deliver cancelled')
+    await world.hub.test.setAutomine(true)
+    await world.finish(relayer)
+    const parked = { state: 'parked', reason: 'reclaimed', nonce: null }
+    expect(await jobsOf(ids)).toMatchObject([parked, parked])
+    expect(await executions(ids)).toEqual([0, 0])
+    await relayer.step()
+    expect(relayer.state.nonceGaps).toBe(0)
   })
 
   it('show the state of what carries them, and join nothing else meanwhile', async () => {

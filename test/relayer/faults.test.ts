@@ -9,9 +9,10 @@ import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { countOutcome } from '../../src/relayer/report/metrics.js'
 import { changeJob } from '../../src/relayer/store.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
-import { holdBlocks } from '../support/miner.js'
+import { allMined, holdBlocks } from '../support/miner.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
 
 const bridge = useProxiedBridge()
@@ -43,13 +44,14 @@ async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise
   expect(relayer.state.nonceGaps).toBe(0)
 }
 
-/** The relayer's key in somebody else's hands. */
+/** The relayer's key in somebody else's hands: what it sends is in a block. */
 const useKeyElsewhere = async (nonce: number) => {
   const chain = { ...foundry, id: world.hub.anvil.chainId }
   const account = privateKeyToAccount(RELAYER_KEY)
   const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
   const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
-  return client.sendTransaction({ to: account.address, value: 1n, nonce, gas: 21_000n, ...fees })
+  const tx = { to: account.address, value: 1n, nonce, gas: 21_000n, ...fees }
+  await receiptOf(world.hub.public, await client.sendTransaction(tx))
 }
 
 describe('an execution', () => {
@@ -130,6 +132,7 @@ describe('an execution', () => {
     const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })
     const guid = await world.send(0, ['nonce-taken'])
     await relayer.step()
+    await allMined(world.hub)
     const nonce = await world.nonce()
     let isTaken = false
     bridge.onCall = async (method) => {

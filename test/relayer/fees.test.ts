@@ -1,4 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
+import { createChainRpc } from '../../src/chains/evm/chain.js'
+import { GasPriceCap } from '../../src/chains/evm/gasPrice.js'
+import { parseChainsFile } from '../../src/config/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { CANCEL_AFTER_BLOCKS, REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
@@ -64,6 +68,29 @@ describe('the price of gas', () => {
     const guid = await world.send(0, ['lower'])
     await world.finish(relayer)
     for (const price of await pricesOf(guid)) expect(price).toBeLessThan(100n * GWEI)
+  })
+})
+
+describe('the cap on the price of gas', () => {
+  const failsToTell = async (method: string) =>
+    method === 'eth_feeHistory'
+      ? (answer: string) =>
+          JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message: 'too busy' } })
+      : undefined
+  const capOf = (urls: string[]) => {
+    const { chains } = world.file as { chains: object[] }
+    const file = { chains: [{ ...chains[0], rpcUrls: urls, local: false, messageLib: undefined }, chains[1]] }
+    const [config] = parseChainsFile(file, 'test').chains
+    return new GasPriceCap(createChainRpc(config!), config!, Date.now)
+  }
+
+  it('is that of a node that can tell prices, and none where none can', async () => {
+    await setBaseFee(100n)
+    const told = await capOf([world.hub.anvil.rpcUrl]).wei()
+    expect(told).toBeGreaterThan(GWEI)
+    bridge.onCall = failsToTell
+    expect(await capOf([bridge.url, world.hub.anvil.rpcUrl]).wei()).toBe(told)
+    await expect(capOf([bridge.url]).wei()).rejects.toThrow(ChainUnavailableError)
   })
 })
 

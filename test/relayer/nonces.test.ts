@@ -5,10 +5,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
+import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
+import { resume } from '../../src/relayer/machine/job.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
+import { changeJob } from '../../src/relayer/store.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
+import { allMined, holdBlocks } from '../support/miner.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
 
 const bridge = useProxiedBridge()
@@ -18,9 +23,10 @@ beforeAll(() => {
 })
 
 /** A relayer whose first node is the proxy. */
-const restart = (...more: string[]) => {
+const restart = (...more: string[]) => restartOn({}, ...more)
+const restartOn = (hub: object, ...more: string[]) => {
   const { chains } = world.file as { chains: object[] }
-  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more] }, chains[1]] } })
+  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more], ...hub }, chains[1]] } })
 }
 
 /** The first counts that the proxy answers are these. */
@@ -31,6 +37,17 @@ function sayCounts(...counts: number[]): void {
     return count === undefined
       ? undefined
       : (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${count.toString(16)}` })
+  }
+}
+
+/** The stored nonce rises once more, when it has been looked at and fees are asked for. */
+function raiseAtFees(by: number): void {
+  let isRaised = false
+  bridge.onCall = async (method) => {
+    if (method !== 'eth_feeHistory' || isRaised) return undefined
+    isRaised = true
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + $1', [by])
+    return undefined
   }
 }
 
@@ -51,13 +68,14 @@ async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise
 const alarmsOf = ({ state }: SteppedRelayer) =>
   outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(({ alarm }) => alarm)
 
-/** The relayer's key in somebody else's hands. */
+/** The relayer's key in somebody else's hands: what it sends is in a block. */
 const useKeyElsewhere = async (nonce: number) => {
   const chain = { ...foundry, id: world.hub.anvil.chainId }
   const account = privateKeyToAccount(RELAYER_KEY)
   const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
   const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
-  return client.sendTransaction({ to: account.address, value: 1n, nonce, gas: 21_000n, ...fees })
+  const tx = { to: account.address, value: 1n, nonce, gas: 21_000n, ...fees }
+  await receiptOf(world.hub.public, await client.sendTransaction(tx))
 }
 
 const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
@@ -111,6 +129,7 @@ describe('a count of the chain', () => {
 
   it('is followed when somebody else has used the key', async () => {
     const relayer = await restart()
+    await allMined(world.hub)
     await useKeyElsewhere(await world.nonce())
     await useKeyElsewhere(await world.nonce())
     await expectOnce(await world.send(0, ['followed']), relayer)
@@ -151,14 +170,7 @@ describe('nonces', () => {
   it('below one that is held are used up by a transfer of nothing', async () => {
     const relayer = await restart()
     const guid = await world.send(0, ['gapped'])
-    let isRaised = false
-    bridge.onCall = async (method) => {
-      if (method === 'eth_feeHistory' && !isRaised) {
-        isRaised = true
-        await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 2')
-      }
-      return undefined
-    }
+    raiseAtFees(2)
     await world.run(relayer)
     expect(relayer.state.nonceGaps).toBe(2)
     expect(alarmsOf(relayer)).toEqual(['ClusterdNonceGap'])
@@ -166,6 +178,49 @@ describe('nonces', () => {
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
     expect(await noops()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }])
+  })
+
+  it('below one that is held are used up on a public chain, too', async () => {
+    const relayer = await restart()
+    const guid = await world.send(0, ['gapped-in-public'])
+    await relayer.step()
+    await world.hub.test.mine({ blocks: 2 })
+    raiseAtFees(1)
+    await world.run(relayer)
+    expect(await executeOf(world, guid)).toMatchObject({ state: 'sent' })
+    const inPublic = await restartOn({ local: false, messageLib: undefined }, world.hub.anvil.rpcUrl)
+    await world.run(inPublic)
+    expect(inPublic.state.nonceGaps).toBe(1)
+    world.aheadMs = 700_000
+    await expectOnce(guid, inPublic)
+    expect((await noops()).at(-1)).toMatchObject({ state: 'confirmed' })
+  })
+
+  it('of what can go no more are used up by a cancel before it is parked', async () => {
+    const relayer = await restart()
+    const before = (await noops()).length
+    await holdBlocks(world.hub)
+    const guid = await world.send(0, ['unverifiable'])
+    await world.run(relayer)
+    const verification = async () => (await world.jobs()).filter(({ kind }) => kind === 'verify').at(-1)
+    const { nonce, txs } = (await verification())!
+    expect(await verification()).toMatchObject({ state: 'sent', nonce: await world.nonce() })
+    const without = await restartOn({ messageLib: undefined })
+    expect(await world.run(without)).toContain('verify failed')
+    expect(await verification()).toMatchObject({ state: 'sent', release: 'queue', nonce, reason: 'foreign_packet' })
+    await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
+    await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
+    expect(await world.run(without)).toContain('verify cancelled')
+    await world.hub.test.setAutomine(true)
+    await world.hub.test.mine({ blocks: 3 })
+    await world.run(without)
+    expect(await verification()).toMatchObject({ state: 'parked', nonce: null, reason: 'foreign_packet' })
+    expect(await world.nonce()).toBe(nonce! + 1)
+    expect(without.state.nonceGaps).toBe(0)
+    expect(await noops()).toHaveLength(before)
+    await changeJob(world.pool, { network: 'mainnet', id: (await verification())!.id }, resume)
+    world.aheadMs = 10_000
+    await expectOnce(guid, await restart())
   })
 
   it('of confirmed transactions that a local chain has lost are used again by the same bytes', async () => {

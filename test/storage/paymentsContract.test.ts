@@ -32,6 +32,23 @@ test('the contract of payments changes only while none of its payments is open',
   await expect(keep(second)).rejects.toThrow(ChainMismatchError)
   await pool.query('UPDATE jobs SET state = 4')
   await keep(second)
+  // bought its name, and held until its release is queued, is sent, and is in a block
+  await pool.query('DELETE FROM jobs')
+  await expect(keep(first)).rejects.toThrow(ChainMismatchError)
+  await pool.query(
+    "INSERT INTO jobs (network, kind, chain, subject, state, created_ms, updated_ms) SELECT 0, 8, $1, '\\x01', 0, 1, 1",
+    [row.chain],
+  )
+  await expect(keep(first)).rejects.toThrow(`0x${'02'.repeat(20)}`)
+  await pool.query('UPDATE jobs SET state = 4')
+  await keep(first)
+  // left to its payer, or an operator
+  await pool.query('UPDATE jobs SET state = 5')
+  await keep(second)
+  await pool.query('DELETE FROM jobs')
+  await expect(keep(null)).rejects.toThrow(ChainMismatchError)
+  await pool.query('UPDATE payments SET outcome = 2')
+  await keep(first)
   await keep(null)
   // processes that start together: one of them is first
   await Promise.all([keep(first), keep(first), keep(first), keep(first), keep(first)])

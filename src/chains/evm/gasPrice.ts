@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../../config/index.js'
 import type { Call, Rpc } from '../rpc/evm.js'
+import { transient } from '../rpc/errors.js'
 import { inBatches } from '../rpc/nodes.js'
 import { estimateFees, type Fees, lowerFees, priceCapWei } from './fees.js'
 import { getHeader } from './logs.js'
@@ -42,16 +43,19 @@ export async function readFees(rpc: Rpc, ask: Call, wrap: (call: Call) => Call =
   return second ? lowerFees(first, second) : first
 }
 
-/** Prices of gas over the last day, one for each hour that a node can tell. */
+/** Prices of gas over the last day, one for each hour that a node can tell. @throws RpcError where it can tell none */
 async function readDay(ask: Call): Promise<bigint[]> {
   const latest = await getHeader(ask, 'latest')
   const earlier = latest && (await getHeader(ask, Math.max(0, latest.number - SPAN_BLOCKS)))
-  if (!latest || !earlier) return []
+  if (!latest || !earlier) throw transient('eth_getBlockByNumber: no block to tell the time of one')
   const blockMs = Math.max(1, latest.timestampMs - earlier.timestampMs) / Math.max(1, latest.number - earlier.number)
   const heights = Array.from({ length: HOURS }, (_, hour) => latest.number - Math.floor((hour * HOUR_MS) / blockMs))
   const known = [...new Set(heights.filter((height) => height >= 0))]
   const prices = await inBatches(known, SAMPLES_AT_ONCE, (height) => priceAt(ask, height).catch(() => null))
-  return prices.filter((price) => price !== null)
+  const told = prices.filter((price) => price !== null)
+  // a cap of nothing would be the least one, at which a busy chain mines nothing
+  if (told.length === 0) throw transient('eth_feeHistory: no price of the last day')
+  return told
 }
 
 async function priceAt(ask: Call, height: number): Promise<bigint> {

@@ -18,7 +18,7 @@ export interface Signer {
   account: LocalAccount
 }
 
-/** The call of a job's transaction; a noop calls nothing. */
+/** The call of a job's transaction; a noop calls nothing, and nor does a job of which only the cancel is wanted. */
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
@@ -88,7 +88,7 @@ export async function look(ask: Call, { chain, account }: Signer, call: JobCall,
   const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
-  return { head: latest.number, confirmedHead: confirmed, nonce, mined, done: await readDone(ask, call, heads) }
+  return { head: latest.number, confirmedHead: confirmed, nonce, mined, done: await readDone(ask, call, job, heads) }
 }
 
 /** What one node knows of a job's transactions. @param ask the node */
@@ -117,8 +117,13 @@ async function readNonce(
   return ((await atConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
 }
 
-async function readDone(ask: Call, call: JobCall, { latest, confirmed }: Heads): Promise<NonceView['done']> {
-  if (call.kind === 'noop') return 'confirmed'
+async function readDone(
+  ask: Call,
+  call: JobCall,
+  { kind }: Pick<NonceJob, 'kind'>,
+  { latest, confirmed }: Heads,
+): Promise<NonceView['done']> {
+  if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
     if ('payments' in call) return areEnded(ask, call.payments, call.of, block)

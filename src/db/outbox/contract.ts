@@ -6,9 +6,14 @@ import { ChainMismatchError, type ChainRow } from '../journal/chains.js'
 import { codeList } from '../pg/codes.js'
 import { execute, query } from '../pg/rows.js'
 
-/** True while a payment to the contract of a chain waits for its decision, or a decision for its transaction. */
+/**
+ * True while a payment to the contract of a chain waits for its decision, or a decision for its transaction: one that
+ * bought its name is held for days before its release is queued. What is parked is left to its payer, or an operator.
+ */
 const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
-    AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done})
+    AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
+      SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')})
+        AND j.state >= ${JOB_STATE.confirmed})))
   OR EXISTS (SELECT FROM jobs j WHERE j.network = $1 AND j.chain = $2 AND j.state < ${JOB_STATE.confirmed}
     AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}))`
 
@@ -36,6 +41,6 @@ export async function keepPaymentsContract(
   // a process that starts beside this one was first
   if (isKept(known)) return
   throw new ChainMismatchError(
-    `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until \`clusterd outbox list\` shows none there.`,
+    `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until all are refused or released (\`clusterd outbox list\`; those that bought their names after payments.releaseAfterMs).`,
   )
 }

@@ -230,12 +230,17 @@ async function takeAlong(client: pg.ClientBase, network: Network, changes: reado
 }
 
 /**
- * Joins jobs of a chain that wait for a transaction and go with none under way: the oldest will do the work of all.
+ * Joins jobs of a chain that wait for a transaction and go with none under way: the oldest will do the work of all. One
+ * that is backed off joins none, which would wait with it.
  * @throws LostLeadershipError
  */
-export function formBatches(pool: pg.Pool, { network, chain }: ChainKey, epoch: number): Promise<void> {
+export function formBatches(
+  pool: pg.Pool,
+  { network, chain }: ChainKey,
+  { epoch, nowMs }: Pick<ChangedBy, 'nowMs'> & { epoch: number },
+): Promise<void> {
   const sizes = Object.entries(BATCH_SIZES) as [JobKind, number][]
-  const values = [chain, sizes.map(([kind]) => JOB_KIND[kind]), sizes.map(([, size]) => size)]
+  const values = [chain, sizes.map(([kind]) => JOB_KIND[kind]), sizes.map(([, size]) => size), nowMs]
   return inTransaction(pool, async (client) => {
     await assertRelayer(client, network, epoch)
     await execute(client, network, FORM_BATCHES, values)
@@ -249,7 +254,7 @@ const FORM_BATCHES = {
   name: 'form_batches',
   text: `WITH oldest AS (
       SELECT j.id, j.kind, s.size FROM jobs j JOIN unnest($3::int2[], $4::int4[]) AS s(kind, size) ON s.kind = j.kind
-      WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.queued} AND NOT j.alone
+      WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.queued} AND NOT j.alone AND j.next_ms <= $5
         AND NOT EXISTS (SELECT FROM jobs l WHERE l.network = $1 AND l.id = j.batch AND l.state < ${JOB_STATE.confirmed})
         AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = $1 AND m.batch = j.id)
       ORDER BY j.id LIMIT ${JOINED_AT_ONCE}

@@ -36,9 +36,9 @@ export async function queueRefusals(
   )
 }
 
-/** Condition on a job `j`: a refusal on a chain that nobody has tried yet, and that goes with no other. */
+/** Condition on a job `j`: a refusal on a chain that nobody has tried yet or resumed, and that goes with no other. */
 const IS_FRESH = `j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.queued} AND j.nonce IS NULL AND j.failures = 0
-  AND j.batch IS NULL AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
+  AND NOT j.alone AND j.batch IS NULL AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
 
 /** Whether a chain has refusals that nobody has tried yet. */
 export async function hasFreshRefusals(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
@@ -55,6 +55,14 @@ export function parkDust(client: pg.ClientBase, { network, chain }: ChainKey, le
     FROM payments p WHERE ${IS_FRESH} AND j.reason IS NULL AND p.network = j.network AND p.id = j.subject
       AND p.token = '${NATIVE}' AND p.amount < $3`
   return execute(client, network, text, [chain, leastWei.toString()])
+}
+
+/** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
+export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
+  const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1
+    FROM payments p WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.parked}
+      AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND p.network = j.network AND p.id = j.subject AND p.outcome IS NOT NULL`
+  return execute(client, network, text, [chain, nowMs])
 }
 
 /** State of an ended job `j` that is looked at again: at its receipt where it holds a nonce, else at its subject. */

@@ -1,4 +1,11 @@
-import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../registry/outbox.js'
+import {
+  BELOW_REFUSAL_COST,
+  INSUFFICIENT_FUNDS,
+  JOB_KIND,
+  JOB_STATE,
+  type JobKind,
+  type JobState,
+} from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { wordOf } from '../pg/codes.js'
 import type { ChainKey } from '../pg/rows.js'
@@ -16,14 +23,15 @@ export interface OpenJobs {
   oldestMs: number
 }
 
-/** A network's jobs that have not ended, on its EVM chains or its Solana cluster. */
+/** A network's jobs that have not ended, on its EVM chains or its Solana cluster, but for dust left to its payers. */
 export async function openJobs(db: Queryable, network: Network, family: 'evm' | 'solana'): Promise<OpenJobs[]> {
   const rows = await query<{ kind: number; state: number; count: number; oldestMs: number }>(
     db,
     network,
     `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms
      FROM jobs j JOIN chains c ON c.network = j.network AND c.chain = j.chain
-     WHERE j.network = $1 AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked}) AND (c.chain_id IS NOT NULL) = $2
+     WHERE j.network = $1 AND (j.state < ${JOB_STATE.confirmed}
+       OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}') AND (c.chain_id IS NOT NULL) = $2
      GROUP BY j.kind, j.state`,
     [family === 'evm'],
   )

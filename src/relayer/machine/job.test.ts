@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NonceTx } from '../../registry/outbox.js'
-import { type NonceJob, newJob, park, resume, retry } from './job.js'
+import { type NonceJob, newJob, park, parked, resume, retry } from './job.js'
 
 const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
   ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n },
@@ -31,6 +31,12 @@ describe('the operator', () => {
     expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
     const done: NonceJob = { ...sent, state: 'confirmed' }
     expect(retry(done)).toBe(done)
+  })
+
+  it('resumes dust for good, by itself', () => {
+    const dust = parked<NonceJob>({ ...queued, kind: 'refuse' }, 'below_refusal_cost')
+    expect(resume(dust)).toMatchObject({ state: 'queued', reason: null, alone: true })
+    expect(retry(dust)).toMatchObject({ state: 'queued', alone: true })
   })
 
   it('takes a park back as long as no cancel is out, else goes on at another nonce', () => {

@@ -1,4 +1,12 @@
-import type { BlockhashTx, JobKind, JobProgress, JobTx, NonceTx, ParkReason } from '../../registry/outbox.js'
+import {
+  BELOW_REFUSAL_COST,
+  type BlockhashTx,
+  type JobKind,
+  type JobProgress,
+  type JobTx,
+  type NonceTx,
+  type ParkReason,
+} from '../../registry/outbox.js'
 
 /**
  * Job that delivers one message to a chain, or acts once on a payment, in a transaction of our signer: queued → signed
@@ -31,7 +39,9 @@ export function park<Job extends JobProgress>(job: Job): Job {
 
 /** Resumes a parked job, with its spending and failures. */
 export function resume<Job extends JobProgress>(job: Job): Job {
-  if (job.state === 'parked') return { ...job, state: 'queued', reason: null }
+  // alone, dust is not parked a second time
+  if (job.state === 'parked')
+    return { ...job, state: 'queued', reason: null, alone: job.alone || job.reason === BELOW_REFUSAL_COST }
   if (job.release !== 'operator') return job
   // once a cancel is out, the message goes on at another nonce
   const isCancelled = job.txs.some((tx) => 'purpose' in tx && tx.purpose === 'cancel')

@@ -82,7 +82,8 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
   const tx = job.txs.at(-1)!
-  const isUnwanted = job.release !== null || (seen.done === 'confirmed' && seen.isSure)
+  // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
+  const isUnwanted = job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
   if (seen.done !== 'no' && !isUnwanted) return poll(seen, policy, 'executed_by_another')
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   // a nonce that was ever given to a cancel is not taken back: both are out

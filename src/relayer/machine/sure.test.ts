@@ -53,6 +53,14 @@ it('no transaction is cancelled at a single word', () => {
   expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({ do: 'wait' })
 })
 
+it('a noop is sent, and replaced, at a single word: there is nothing to be sure about', () => {
+  const cancel: NonceTx = { ...tx, purpose: 'cancel', valueWei: 0n, sentBlock: null }
+  const noop: NonceJob = { ...newJob<NonceTx>('n', 'noop'), state: 'signed', nonce: 3, txs: [cancel] }
+  expect(planNonceJob(noop, said({ done: 'confirmed' }), policy)).toEqual({ do: 'broadcast', tx: cancel })
+  const old: NonceJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
+  expect(planNonceJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+})
+
 it('a receipt is noted before it ends its job', () => {
   const once = after(sent, said({ mined, nonce: 'confirmed' }))
   expect(once).toMatchObject({ state: 'included', included: { hash: '0x1', block: 49 } })
