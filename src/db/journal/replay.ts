@@ -129,9 +129,10 @@ export async function withRefold<T>(
   work: (refold: Refold) => Promise<T>,
 ): Promise<T> {
   const reader = await pool.connect()
-  const writer = await pool.connect()
+  let writer: pg.PoolClient | null = null
   let schema = ''
   try {
+    writer = await pool.connect()
     await clearLeftovers(writer, network)
     const number = randomInt(2 ** 31)
     await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
@@ -141,11 +142,11 @@ export async function withRefold<T>(
     await writer.query(`SET search_path = ${schema}`)
     return await work({ reader, writer, network, generation, seq, schema, onProgress, batchEntries })
   } finally {
-    await writer.query('ROLLBACK').catch(() => {})
-    if (schema) await writer.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
+    await writer?.query('ROLLBACK').catch(() => {})
+    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
     // destroyed, not pooled: its search path and prepared statements belong to the replay
-    writer.release(true)
+    writer?.release(true)
     reader.release()
   }
 }
