@@ -114,6 +114,20 @@ it('a file that is there already counts where it has what the table has, and is 
   expect(statSync(path).mtimeMs).toBe(before)
 })
 
+it('a file that is lost before its drop is written again; nothing is dropped behind what was never written', async () => {
+  rmSync(path)
+  await expect(world.drop()).rejects.toThrow("can't be read (ENOENT)")
+  expect((await world.write()).map(({ seqFirst }) => seqFirst)).toEqual([40])
+  await readAll(path)
+  await world.restore()
+  await world.pool.query('DELETE FROM archives WHERE seq_first = 40')
+  await expect(world.drop()).rejects.toThrow('entries of mainnet before 80 have no file')
+  expect((await world.write()).map(({ seqFirst }) => seqFirst)).toEqual([40])
+  expect(await world.drop()).not.toEqual([])
+  expect(await world.write()).toEqual([])
+  await world.restore()
+})
+
 it('entries that change after they were written are not dropped', async () => {
   await world.pool.query(`UPDATE journal SET effects = '\\x00' WHERE network = 0 AND seq = 45`)
   await expect(world.drop()).rejects.toThrow('has not what journal_mainnet_1 has')
