@@ -8,7 +8,7 @@ import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { lastArchived, refuseArchived } from './archive/archives.js'
+import { keepJournal, lastArchived, refuseArchived } from './archive/archives.js'
 import { readHead } from './head.js'
 import { commitSnapshot, copySnapshot, fillFromSnapshot, type Snapshot } from './snapshot/index.js'
 import { entriesHash, stateHash } from './stateHash.js'
@@ -82,6 +82,7 @@ export function replay(
     }
     const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await keepJournal(reader, network)
     const entries = await foldTo(refold, done, (head) => head)
     let live = await stateHash(reader, network, generation, from)
     let rebuilt = await stateHash(writer, network, generation, from)
