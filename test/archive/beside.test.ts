@@ -86,3 +86,17 @@ it('a part of an export whose entries are dropped before it reads them is none',
     client.release()
   }
 })
+
+it('an autovacuum of a partition is ended, however long it would take', async () => {
+  await sql(`DO $$ BEGIN FOR i IN 1..500 LOOP UPDATE journal_mainnet_0 SET seq = seq; END LOOP; END $$`)
+  await sql('ALTER SYSTEM SET autovacuum_naptime = 1')
+  await sql(`ALTER TABLE journal_mainnet_0 SET (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`)
+  await sql('SELECT pg_reload_conf()')
+  const cleaned = () =>
+    sql(`SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND query LIKE '%journal_mainnet_0'`)
+  await expect.poll(async () => (await cleaned()).rowCount, TIME).toBe(1)
+  const startedMs = performance.now()
+  expect((await drop()).length).toBeGreaterThan(1)
+  expect(performance.now() - startedMs).toBeLessThan(20_000)
+})
