@@ -132,3 +132,14 @@ it('entries that change after they were written are not dropped', async () => {
   await world.pool.query(`UPDATE journal SET effects = '\\x00' WHERE network = 0 AND seq = 45`)
   await expect(world.drop()).rejects.toThrow('has not what journal_mainnet_1 has')
 })
+
+it('blocks of long entries are shorter, so that each can be read', async () => {
+  await world.restore()
+  rmSync(path)
+  await world.pool.query(`UPDATE journal SET effects = decode(repeat('00', 5000000), 'hex')
+    WHERE network = 0 AND seq BETWEEN 40 AND 55`)
+  await world.write()
+  const { blocks } = await readAll(path)
+  expect(blocks.map(({ seq }) => seq)).toEqual([40, 42, 44, 46, 48, 50, 52, 54, 70])
+  expect(Math.max(...blocks.map(({ plain }) => plain))).toBeLessThan(16 << 20)
+})
