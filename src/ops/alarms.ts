@@ -225,9 +225,9 @@ export const ALARMS = {
     expr: 'rate(clusterd_archive_failures_total[5m]) > 0',
     summary: 'Archived entries can not be read',
     means:
-      'The file of a partition of the journal that was dropped from the table is missing, damaged or too slow: pages of the feed that need it are 503. Nothing else needs it.',
+      'The file of a partition of the journal that was dropped from the table is missing, damaged, too slow, or not for the daemon to read: pages of the feed and webhooks that need it wait, and after a restore the checkpoint of the feed, which the indexing leader keeps.',
     remedy:
-      'The log names the file. Put it back into `ARCHIVE_DIR` from a copy, under the same name; it is read again by itself.',
+      "The log names the file. Put it back into `ARCHIVE_DIR` from a copy, under the same name, or let the daemon's user read it; it is read again by itself.",
   },
   ClusterdErrors: {
     expr: 'rate(clusterd_http_request_seconds_count{status=~"50."}[5m]) > 1',

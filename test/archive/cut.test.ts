@@ -71,6 +71,16 @@ it('what was cut four times replays to the same state', async () => {
   expect(rebuilt).toBe(live)
 })
 
+it('a webhook of a time that is archived needs no file', async () => {
+  await run(['--write', '--drop'])
+  const since = new Date((await readArchives(world.pool, 'mainnet'))[1]!.lastMs).toISOString()
+  const env = { DATABASE_URL: world.postgres.url, ARCHIVE_DIR: '' }
+  const added = await runCli(['webhooks', 'add', 'https://example.com/', '--since', since, '--json'], env, world.dir)
+  const { id } = JSON.parse(added) as { id: number }
+  expect(await runCli(['webhooks', 'replay', String(id), '--since', since], env, world.dir)).toContain('sent to')
+  await run(['--restore'])
+})
+
 it('says in one sentence what is missing', async () => {
   const fails = (args: readonly string[], env: NodeJS.ProcessEnv) =>
     expect(runCli(['archive', ...args], { DATABASE_URL: world.postgres.url, ARCHIVE_DIR: '', ...env }, world.dir))

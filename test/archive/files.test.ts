@@ -114,7 +114,32 @@ it('a file that is there already counts where it has what the table has, and is 
   expect(statSync(path).mtimeMs).toBe(before)
 })
 
+it('a file that is lost before its drop is written again; nothing is dropped behind what was never written', async () => {
+  rmSync(path)
+  await expect(world.drop()).rejects.toThrow("can't be read (ENOENT)")
+  expect((await world.write()).map(({ seqFirst }) => seqFirst)).toEqual([40])
+  await readAll(path)
+  await world.restore()
+  await world.pool.query('DELETE FROM archives WHERE seq_first = 40')
+  await expect(world.drop()).rejects.toThrow('entries of mainnet before 80 have no file')
+  expect((await world.write()).map(({ seqFirst }) => seqFirst)).toEqual([40])
+  expect(await world.drop()).not.toEqual([])
+  expect(await world.write()).toEqual([])
+  await world.restore()
+})
+
 it('entries that change after they were written are not dropped', async () => {
   await world.pool.query(`UPDATE journal SET effects = '\\x00' WHERE network = 0 AND seq = 45`)
   await expect(world.drop()).rejects.toThrow('has not what journal_mainnet_1 has')
+})
+
+it('blocks of long entries are shorter, so that each can be read', async () => {
+  await world.restore()
+  rmSync(path)
+  await world.pool.query(`UPDATE journal SET effects = decode(repeat('00', 5000000), 'hex')
+    WHERE network = 0 AND seq BETWEEN 40 AND 55`)
+  await world.write()
+  const { blocks } = await readAll(path)
+  expect(blocks.map(({ seq }) => seq)).toEqual([40, 42, 44, 46, 48, 50, 52, 54, 70])
+  expect(Math.max(...blocks.map(({ plain }) => plain))).toBeLessThan(16 << 20)
 })

@@ -26,6 +26,8 @@ it('columns that name an entry by its number are those whose entries stay', asyn
 /** How each source of src/db reaches the journal's rows; a new one has to be served by what stays, or refuse. */
 const READERS: Record<string, 'number' | 'block' | 'feed' | 'refuses' | 'writes' | 'all generations'> = {
   'deployment/retention.ts': 'all generations',
+  // locks it alone
+  'journal/archive/archives.ts': 'refuses',
   'journal/archive/switch.ts': 'writes',
   'journal/chains.ts': 'block',
   'journal/export/public.ts': 'refuses',

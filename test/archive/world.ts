@@ -30,15 +30,15 @@ export interface ArchiveWorld extends ApiWorld {
 export const PARTITION = 40
 const BLOCK = 16
 
-/** Starts a registry of everything that the journal knows. */
-export async function startArchiveWorld(): Promise<ArchiveWorld> {
+/** Starts a registry of everything that the journal knows. @param rounds of its members' changes */
+export async function startArchiveWorld(rounds = 16): Promise<ArchiveWorld> {
   const world = await startApi()
   const dir = mkdtempSync(join(tmpdir(), 'clusterd-archive-'))
   await inTransaction(world.pool, (client) =>
     appendEntries(client, 'mainnet', golden.entries.slice(1).map(decodeEntry), { writerMs: Number.MAX_SAFE_INTEGER }),
   )
   const members = [await memberOf(world), await memberOf(world), await memberOf(world)]
-  for (let round = 0; round < 16; round++) await liveOn(world, members)
+  for (let round = 0; round < rounds; round++) await liveOn(world, members)
   await age(world.pool)
   await world.pool.query('UPDATE chains SET next_block = 1000000 WHERE network = 0')
   await cutJournal(world.pool, PARTITION)

@@ -196,6 +196,13 @@ describe('the worker of snapshots', () => {
   })
 })
 
+it('a replay whose second connection fails keeps none of the first', async () => {
+  const one = createPool({ url, max: 1, applicationName: 'test' })
+  await expect(replayRange(one, 'mainnet', { from: 1 })).rejects.toThrow('timeout')
+  const ended = one.end().then(() => 'ended')
+  expect(await Promise.race([ended, sleep(2_000)])).toBe('ended')
+})
+
 const idle = () => ({ signal: never(), alive: () => {} })
 
 describe('a replay of a range', () => {

@@ -13,7 +13,17 @@ function orNone(error: pg.DatabaseError): [] {
   throw error
 }
 
-/** Whether the files of all that is archived are in the folder. */
+/** Whether a file is there, whole, and this user may read it. */
+function isReadable(path: string, bytes: number): boolean {
+  try {
+    fs.accessSync(path, fs.constants.R_OK)
+    return fs.statSync(path).size === bytes
+  } catch {
+    return false
+  }
+}
+
+/** Whether the files of all that is archived are in the folder, and can be read. */
 export async function archiveFinding(pool: pg.Pool, dir: string | undefined): Promise<Result> {
   const read = Promise.all(NETWORKS.map((network) => readArchives(pool, network)))
   const archives = (await read.catch(orNone)).flat()
@@ -21,12 +31,10 @@ export async function archiveFinding(pool: pg.Pool, dir: string | undefined): Pr
   if (dir === undefined)
     return dropped.length === 0
       ? ok('nothing is read from files')
-      : warn('ARCHIVE_DIR is not set', 'Pages of the feed that are archived are 503 here; set it where the API runs.')
-  const missing = archives.filter(
-    ({ file, bytes }) => fs.statSync(join(dir, file), { throwIfNoEntry: false })?.size !== bytes,
-  )
+      : warn('ARCHIVE_DIR is not set', 'Archived pages are 503 here; set it for the roles api and index.')
+  const missing = archives.filter(({ file, bytes }) => !isReadable(join(dir, file), bytes))
   if (missing.length === 0) return ok(`${archives.length} files, ${dropped.length} of them needed`)
-  const named = `${missing.map(({ file }) => file).join(', ')} missing, or of another length`
-  const advice = `Put them back into ${dir} from a copy.`
+  const named = `${missing.map(({ file }) => file).join(', ')} missing, of another length, or not for this user to read`
+  const advice = `Put them back into ${dir} from a copy, readable by the daemon's user.`
   return missing.some(({ droppedMs }) => droppedMs !== null) ? bad(named, advice) : warn(named, advice)
 }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { sealPage } from '../../api/feed/cursor.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import { findSince } from '../../db/journal/feed.js'
+import { readCheckpoint } from '../../db/journal/feed.js'
 import {
   addWebhook,
   listWebhookFailures,
@@ -76,7 +76,8 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  const { generation } = await findSince(pool, network, sinceMs)
+  // the daemon looks for the event: this process may lack the files of what is archived
+  const { generation } = await readCheckpoint(pool, network)
   const place = { network, generation, order: 'oldest' as const, first: 1, skip: 0, floor: 1, from, sinceMs }
   return sealPage(await readPageKey(pool), place)
 }

@@ -8,19 +8,24 @@ import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { ARCHIVED_EVENTS } from './archive/archives.js'
-import { ArchiveMovedError, archivedSince, type FeedOrder, type StretchQuery, withArchived } from './archive/serve.js'
+import {
+  ArchiveMovedError,
+  archivedSince,
+  type FeedOrder,
+  type Found,
+  type StretchQuery,
+  withArchived,
+} from './archive/serve.js'
 import { assertLeader } from './head.js'
 
 export type { FeedOrder }
 
-/** Stretch of a network's journal, with the head it was read under. */
-export interface FeedStretch {
+/** Stretch of a network's journal in the requested order, with the head it was read under. */
+export interface FeedStretch extends Found {
   /** Number of the feed: it changes with the journal's generation, and after a restore. */
   generation: number
   /** Number of the newest event. */
   newest: number
-  /** Entries with public events, in the requested order. */
-  rows: FeedRow[]
 }
 
 /** The head, or an entry. */
@@ -91,9 +96,8 @@ export const readStretch = (db: Queryable, network: Network, query: StretchQuery
     if (!head || head.kind !== null)
       throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
     const found = rows.flatMap((row) => (row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })]))
-    const { generation, newest, archived } = head
-    const whole = archived === 0 ? found : await withArchived(db, network, { part: head, query, rows: found })
-    return { generation, newest, rows: whole }
+    const whole = await withArchived(db, network, { part: head, query, rows: found })
+    return { generation: head.generation, newest: head.newest, ...whole }
   })
 
 /** Times that a read is made anew; each partition that is dropped or restored takes minutes. */

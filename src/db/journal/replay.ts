@@ -8,7 +8,7 @@ import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { lastArchived, refuseArchived } from './archive/archives.js'
+import { keepJournal, lastArchived, refuseArchived } from './archive/archives.js'
 import { readHead } from './head.js'
 import { commitSnapshot, copySnapshot, fillFromSnapshot, type Snapshot } from './snapshot/index.js'
 import { entriesHash, stateHash } from './stateHash.js'
@@ -82,6 +82,7 @@ export function replay(
     }
     const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await keepJournal(reader, network)
     const entries = await foldTo(refold, done, (head) => head)
     let live = await stateHash(reader, network, generation, from)
     let rebuilt = await stateHash(writer, network, generation, from)
@@ -129,9 +130,10 @@ export async function withRefold<T>(
   work: (refold: Refold) => Promise<T>,
 ): Promise<T> {
   const reader = await pool.connect()
-  const writer = await pool.connect()
+  let writer: pg.PoolClient | null = null
   let schema = ''
   try {
+    writer = await pool.connect()
     await clearLeftovers(writer, network)
     const number = randomInt(2 ** 31)
     await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
@@ -141,11 +143,11 @@ export async function withRefold<T>(
     await writer.query(`SET search_path = ${schema}`)
     return await work({ reader, writer, network, generation, seq, schema, onProgress, batchEntries })
   } finally {
-    await writer.query('ROLLBACK').catch(() => {})
-    if (schema) await writer.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
+    await writer?.query('ROLLBACK').catch(() => {})
+    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
     // destroyed, not pooled: its search path and prepared statements belong to the replay
-    writer.release(true)
+    writer?.release(true)
     reader.release()
   }
 }

@@ -1,4 +1,5 @@
 import type { Network } from '../../../registry/primitives/network.js'
+import { leaf } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 
 /** A partition of the generation in force that a file has, whole and compared with the table. */
@@ -87,6 +88,13 @@ export async function lastArchived(db: Queryable, network: Network): Promise<num
   const text = `SELECT coalesce(max(a.seq_last), 0) AS seq ${CURRENT} WHERE h.network = $1 AND a.dropped_ms IS NOT NULL`
   return (await query<{ seq: number }>(db, network, text))[0]!.seq
 }
+
+/**
+ * Keeps partitions of a journal from being dropped or restored until the transaction ends. It is to come first: a
+ * snapshot from before a switch sees nothing of the table after it.
+ */
+export const keepJournal = (db: Queryable, network: Network): Promise<unknown> =>
+  db.query(`LOCK TABLE ONLY public.${leaf('journal', network)} IN ACCESS SHARE MODE`)
 
 /** @throws Error with the command that helps where entries of a network behind one are in files alone */
 export async function refuseArchived(db: Queryable, network: Network, after = 0): Promise<void> {

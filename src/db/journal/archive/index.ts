@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
 import type { Network } from '../../../registry/primitives/network.js'
 import { alone } from '../rewind/lock.js'
@@ -13,14 +15,20 @@ export interface ArchiveOptions extends WriteOptions {
 const work = <T>(pool: pg.Pool, { network }: ArchiveOptions, run: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
   alone(pool, { network, schema: schemaOf(network) }, run)
 
-/** Writes the partitions that can be archived and have no file yet, oldest first. @returns them */
+/**
+ * Writes the partitions that can be archived and have no file yet, or none any more, oldest first; of what is dropped
+ * the file is all there is.
+ * @returns them
+ */
 export function writeArchives(pool: pg.Pool, options: ArchiveOptions): Promise<Archive[]> {
-  const { network } = options
+  const { network, dir } = options
   return work(pool, options, async (client) => {
-    const known = new Set((await readArchives(client, network)).map(({ seqFirst }) => seqFirst))
+    const known = (await readArchives(client, network))
+      .filter(({ droppedMs, file }) => droppedMs !== null || existsSync(join(dir, file)))
+      .map(({ seqFirst }) => seqFirst)
     const written: Archive[] = []
     for (const stretch of await archivable(client, network))
-      if (!known.has(stretch.first)) written.push(await writeArchive(client, stretch, options))
+      if (!known.includes(stretch.first)) written.push(await writeArchive(client, stretch, options))
     return written
   })
 }
@@ -28,12 +36,16 @@ export function writeArchives(pool: pg.Pool, options: ArchiveOptions): Promise<A
 /**
  * Drops from the table what files have, oldest first, so that what is dropped is always the journal's beginning.
  * @returns the partitions that were dropped
+ * @throws Error where one before them was never written
  */
 export function dropArchives(pool: pg.Pool, options: ArchiveOptions): Promise<Archive[]> {
   const { network, dir } = options
   return work(pool, options, async (client) => {
     const known = await readArchives(client, network)
     const may = new Set((await archivable(client, network)).map(({ first }) => first))
+    const gap = known.find(({ seqFirst }, i) => seqFirst !== (known[i - 1]?.seqLast ?? 0) + 1)
+    if (gap)
+      throw new Error(`entries of ${network} before ${gap.seqFirst} have no file: run \`clusterd archive --write\`.`)
     const waiting = known.filter(({ droppedMs, seqFirst }) => droppedMs === null && may.has(seqFirst))
     for (const archive of waiting) await dropPartition(client, { network, archive, dir })
     return waiting

@@ -162,7 +162,7 @@ async function replace(
   await client.query(`ANALYZE ${made}`)
   failpoint('archive_made')
   const journal = `public.${leaf('journal', network)}`
-  await switchInTries(client, async () => {
+  await switchInTries(client, [`public.${table}`], async () => {
     await client.query(`LOCK TABLE ONLY ${journal}, ONLY public.${table} IN ACCESS EXCLUSIVE MODE`)
     await markArchive(client, network, archive, archive.droppedMs === null)
     await client.query(`ALTER TABLE ${journal} DETACH PARTITION public.${table}`)

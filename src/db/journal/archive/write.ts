@@ -17,6 +17,8 @@ import { entriesOf } from './rows.js'
 
 /** Entries of a block: about 300 kB, of which a page of a wallet's own feed may need many. */
 const BLOCK_ENTRIES = 1_024
+/** Length of a block that is shortened, unless it has one entry: far below what a reader takes. */
+const BLOCK_BYTES = 16 << 20
 /** Digits of an entry's number in a file's name, so that names sort. */
 const NUMBER_DIGITS = 12
 /** Newest partitions that are never archived: the head's, and the one before it. */
@@ -138,9 +140,13 @@ async function writeFile(
     const pairs = new ActorPairs()
     const { network, generation, table, first, last } = stretch
     let event: number | null = null
-    for (let from = first; from <= last; from += blockEntries) {
-      const to = Math.min(last, from + blockEntries - 1)
-      const copy = await copyEntries(client, stretch, { columns: JOURNAL_COLUMNS, from, to })
+    for (let from = first, to: number; from <= last; from = to + 1) {
+      to = Math.min(last, from + blockEntries - 1)
+      let copy = await copyEntries(client, stretch, { columns: JOURNAL_COLUMNS, from, to })
+      while (copy.length > BLOCK_BYTES && to > from) {
+        to = Math.floor((from + to) / 2)
+        copy = await copyEntries(client, stretch, { columns: JOURNAL_COLUMNS, from, to })
+      }
       const rows = entriesOf(JOURNAL_COLUMNS, copy)
       const shown = rows.filter(({ publicCount }) => publicCount > 0)
       pairs.add(

@@ -158,7 +158,8 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 /** Switches over in one transaction behind the head's lock. */
 function apply(rebuild: Rebuild, before: Reported): Promise<Reported> {
   const { done } = rebuild
-  return switchInTries(rebuild.writer, () => {
+  const tables = STATE_TABLES.map((table) => `public.${leaf(table, rebuild.target.row.network)}`)
+  return switchInTries(rebuild.writer, tables, () => {
     rebuild.done = done
     return switchOver(rebuild, before)
   })

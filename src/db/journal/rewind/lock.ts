@@ -5,6 +5,8 @@ import { lockKeys } from '../../pg/codes.js'
 
 /** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
 const LOCK_TIMEOUT_MS = 500
+/** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
+const VACUUM_TIMEOUT_MS = 2_000
 const SWITCH_TRIES = 60
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
@@ -38,11 +40,20 @@ export async function alone<T>(
   }
 }
 
-/** Replaces tables in one transaction with brief locks, tried again while others keep the tables locked. */
-export async function switchInTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+/**
+ * Replaces tables in one transaction with brief locks, tried again while others keep the tables locked.
+ * @param tables that `work` locks and an autovacuum may keep, with their schema
+ */
+export async function switchInTries<T>(
+  client: pg.ClientBase,
+  tables: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       await client.query('BEGIN')
+      await client.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
+      await client.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
       await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
       const done = await work()
       await client.query('COMMIT')
@@ -52,7 +63,9 @@ export async function switchInTries<T>(client: pg.ClientBase, work: () => Promis
       const code = (error as pg.DatabaseError).code
       if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error
       if (tries === SWITCH_TRIES)
-        throw new Error('somebody keeps the tables locked (a replay, a dump?): end it and try again.', { cause: error })
+        throw new Error('somebody keeps the tables locked (a replay, a dump, a VACUUM?): end it and try again.', {
+          cause: error,
+        })
       // writers that waited for this try go on before the next
       await sleep(LOCK_TIMEOUT_MS)
     }

@@ -49,6 +49,7 @@ export function replayRange(
     const numbers = { generation, after: from - 1, upTo: to }
     const live = await entriesHash(reader, network, numbers)
     const rebuilt = await entriesHash(writer, network, numbers)
+    await refuseArchived(reader, network, base)
     const different = live === rebuilt ? null : await firstDifferent(refold, from, to)
     return { network, generation, from, to, base, live, rebuilt, different }
   })
