@@ -13,8 +13,11 @@ const READY_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 10_000
 const PORT_TRIES = 5
 const STATE_INTERVAL_S = 1
-/** Blocks whose state is kept: no reorg is deeper. Of all blocks, anvil takes 150 KiB each, so gigabytes in a day. */
-const STATES_KEPT = 64
+/**
+ * Blocks whose state a lasting chain keeps, as many as geth does: no reorg is deeper. Of all blocks anvil takes 150 KiB
+ * each, so gigabytes in a day.
+ */
+const STATES_KEPT = 128
 
 /** Well-known mnemonic of local Ethereum nodes; its keys are public. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
@@ -49,7 +52,7 @@ export interface Anvil extends ProcessHandle {
 
 /**
  * Starts anvil on loopback and waits until it answers. A restart on the same `statePath` continues with its blocks,
- * receipts and logs (past state is not kept: `eth_call` works at the newest 64 blocks, mined since the start).
+ * receipts and logs (past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them).
  * @throws Error with one line that names the cause: package absent, port taken, state file lost, ...
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
@@ -121,7 +124,9 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
   const state = options.statePath
   return [
     ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
-    ...['--config-out', boundFile, '--prune-history', String(STATES_KEPT)], // none of them in the user's home folder
+    ...['--config-out', boundFile],
+    // in either case none in the user's home folder
+    ...(state === undefined ? ['--max-persisted-states', '0'] : ['--prune-history', String(STATES_KEPT)]),
     ...['--accounts', String(options.accounts ?? 10), '--mnemonic', options.mnemonic ?? TEST_MNEMONIC],
     ...(options.blockTimeS === undefined ? [] : ['--block-time', String(options.blockTimeS)]),
     ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),

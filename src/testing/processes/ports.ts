@@ -14,19 +14,22 @@ const NEXT_PORT_TRIES = 200
 /** Ports handed out by this process, possibly unbound yet, so that parallel callers never get the same one. */
 const handedOut = new Set<number>()
 
-/** Picks a free TCP port on loopback, never the same one twice per process. */
+/** Picks a free TCP port on loopback, never the same one twice, nor one that another launcher has picked. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FREE_PORTS.from, FREE_PORTS.below)
     if (handedOut.has(port)) continue
     handedOut.add(port)
-    if (await isPortFree(port)) return port
+    if ((await isPortFree(port)) && claim(port)) return port
     handedOut.delete(port)
   }
 }
 
-/** Well-known ports claimed by this process, each with the lock that other launchers see. */
+/** Ports claimed by this process, each with the lock that other launchers see, also while nobody listens there. */
 const claimed = new Map<number, FileLock>()
+process.once('exit', () => {
+  for (const lock of claimed.values()) lock.release()
+})
 
 /**
  * First free port from `preferred` upwards on loopback, claimed for the life of this process, so that concurrent
