@@ -45,9 +45,9 @@ function readsOf(registry: Registry): Map<string, Read> {
   return new Map<string, Read>([
     ['name of an address', (db, round) => findByAddresses(db, NETWORK, [walletOf(at(round))])],
     ['address of a name', (db, round) => findByNames(db, NETWORK, [{ cluster: nameOf(at(round)), wallet: null }])],
-    ['names of 1,000 addresses', (db, round) => findByAddresses(db, NETWORK, many(round, walletOf))],
+    ['names of 1,000 addresses, each half', (db, round) => findByAddresses(db, NETWORK, many(round, walletOf))],
     [
-      'addresses of 1,000 names',
+      'addresses of 1,000 names, each half',
       (db, round) =>
         findByNames(
           db,
