@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, type World } from '../../src/testing/index.js'
 import { recordGolden } from '../golden/journal.js'
-import { SHARED_PIDS, signalAll } from './signals.js'
+import { shareWorld, signalSharedWorld } from './signals.js'
 
 const BLOCK_MS = 200
 
@@ -15,8 +15,6 @@ declare module 'vitest' {
     world: World
     /** The world's home folder. */
     home: string
-    /** The world's processes, which are stopped until the first test uses it. */
-    pids: number[]
   }
 }
 
@@ -35,11 +33,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide('home', home)
   const { surfpool } = stack.solana ?? {}
   const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(({ pid }) => pid)
-  provide('pids', pids)
-  process.env[SHARED_PIDS] = pids.join(' ')
-  signalAll(pids, 'SIGSTOP')
+  shareWorld(pids)
+  signalSharedWorld('SIGSTOP')
   return async () => {
-    signalAll(pids, 'SIGCONT')
+    signalSharedWorld('SIGCONT')
     await record(stack.world)
     await stack.stop()
     removeHome()

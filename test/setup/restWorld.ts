@@ -1,4 +1,4 @@
-import { SHARED_PIDS, signalAll } from './signals.js'
+import { signalSharedWorld } from './signals.js'
 
 // tests of worlds of their own come last: the shared one would go on mining beside them, for a quarter of the machine
-signalAll((process.env[SHARED_PIDS] ?? '').split(' ').filter(Boolean).map(Number), 'SIGSTOP')
+signalSharedWorld('SIGSTOP')

@@ -1,13 +1,12 @@
-import { inject } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { ask, freshName, world } from '../support/world.js'
-import { signalAll } from './signals.js'
+import { signalSharedWorld } from './signals.js'
 
 const WAKE_LIMIT_MS = 60_000
 
 // a running process ignores SIGCONT, see globalSetup.ts
-signalAll(inject('pids'), 'SIGCONT')
+signalSharedWorld('SIGCONT')
 
 // the heads stood still for minutes: nothing is sold until the daemon has seen newer ones, and written so
 for (const network of Object.keys(world().networks) as Network[]) {

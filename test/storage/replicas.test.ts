@@ -163,7 +163,7 @@ it('while the primary is away look-ups go on, of names that nobody has too, and 
   await world.postgres.stop()
   // the one that lacks something is for a process that has no other
   await expect.poll(used, DEADLINE).toEqual([[false, true], [true]])
-  expect([await ready(isUsed()), await ready(false)]).toEqual([true, false])
+  await expect.poll(async () => [await ready(isUsed()), await ready(false)], DEADLINE).toEqual([true, false])
   for (const { stop } of [both, alone]) await stop()
   await latePool.end()
   await late.stop()

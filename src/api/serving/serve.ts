@@ -134,10 +134,10 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
   const answer = await (far
     ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
         // a standby cancels reads that are in the way of its replay, and may lack what a page begins with
-        const { code } = toApiError(error)
-        const { status } = errorAnswer(toApiError(error))
+        const refusal = toApiError(error)
+        const { status } = errorAnswer(refusal)
         if (isDatabaseUnavailable(error)) far.rest()
-        else if (status === 400 && code !== 'invalid_page') throw error
+        else if (status === 400 && refusal.code !== 'invalid_page') throw error
         else if (status === 404 && replicas.isPrimaryAway) throw error
         return answerIn(context, memory).catch((again: unknown) => {
           // a primary that is away makes nothing of what a replica has not found
