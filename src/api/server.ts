@@ -8,7 +8,7 @@ import { readFeed } from './feed/port.js'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { createPipelineBound } from './guard/underWay.js'
 import type { UnreadLimits } from './guard/unread.js'
-import { type Answer, okJson } from './http/answer.js'
+import { type Answer, messageOf, okJson } from './http/answer.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
@@ -163,9 +163,10 @@ function guarded({ finish }: Pick<Serving, 'finish'>, serve: RequestListener): R
   return (req, res) => {
     if (!admits(req.socket, res)) return
     const fault = headFault(req)
-    if (fault)
-      finish({ req, res, route: NONE, params: {}, ip: undefined, startedMs: performance.now() }, errorAnswer(fault))
-    else serve(req, res)
+    if (fault) {
+      const exchange = { req, res, route: NONE, params: {}, ip: undefined, startedMs: performance.now() }
+      finish(exchange, messageOf(errorAnswer(fault)), [])
+    } else serve(req, res)
   }
 }
 
@@ -185,10 +186,11 @@ const ownServer =
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
-      finish(exchange, meter.mark(answerOf(exchange)))
+      finish(exchange, messageOf(answerOf(exchange)), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      unhurried(error, gate.lingerMs, exchange, () => finish(exchange, meter.mark(errorAnswer(error)), error))
+      const refusal = messageOf(errorAnswer(error))
+      unhurried(error, gate.lingerMs, exchange, () => finish(exchange, refusal, meter.fields(), error))
     }
   }
 

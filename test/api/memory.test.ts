@@ -81,6 +81,27 @@ describe('answers that were given before', () => {
     expect(await check()).toEqual({ name, isAvailable: false, reason: 'pending' })
   })
 
+  it('are as new as the last commit where all who ask the same share one, those that are not kept too', async () => {
+    const free = freshName()
+    const ask = async () => (await world.post('/v1/names/register/check', [free])).body[0].isAvailable
+    const together = () => Promise.all(Array.from({ length: 50 }, ask))
+    for (let i = 0; i < 3; i++) expect(await together()).toEqual(Array(50).fill(true))
+    const before = together()
+    await world.tail('mainnet', [tailBlock(10, [bid({ from: alice, name: free, amountWei: MINIMUM_WEI })])])
+    expect(await together()).toEqual(Array(50).fill(false))
+    await before
+  })
+
+  it('fail together, and not for longer', async () => {
+    const name = freshName()
+    const check = async () => (await world.post('/v1/names/register/check', [name])).status
+    expect(await check()).toBe(200)
+    await world.pool.query('ALTER TABLE facts RENAME TO facts_away')
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, check)))).toEqual(new Set([500]))
+    await world.pool.query('ALTER TABLE facts_away RENAME TO facts')
+    expect(await check()).toBe(200)
+  })
+
   it('sell no name while the network catches up', async () => {
     const check = () => world.post('/v1/names/register/check', [first])
     for (let i = 0; i < 3; i++) expect((await check()).body).toEqual([{ name: first, isAvailable: false }])

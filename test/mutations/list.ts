@@ -30,8 +30,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'an answer is kept after the journal has moved',
     invariant: 2,
     file: 'src/api/serving/memory.ts',
-    find: 'known?.answer && known.version === version',
-    replace: 'known?.answer',
+    find: '!kept || reading?.version !== version',
+    replace: '!kept',
     tests: { files: ['test/api/memory.test.ts'], only: 'as new as the last commit' },
   },
   {

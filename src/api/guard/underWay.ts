@@ -7,8 +7,8 @@ export const MAX_UNDER_WAY = 8
 const LINGER_MS = 5_000
 
 interface UnderWay {
-  count: number
-  last: ServerResponse
+  /** Answers that are not sent yet, in the order of their requests, which is that in which they close. */
+  open: ServerResponse[]
   isEnding: boolean
 }
 
@@ -20,18 +20,21 @@ interface UnderWay {
 export function createPipelineBound(): (socket: Socket, res: ServerResponse) => boolean {
   const sockets = new WeakMap<Socket, UnderWay>()
   return (socket, res) => {
-    const own = sockets.get(socket) ?? { count: 0, last: res, isEnding: false }
+    const own = sockets.get(socket)
+    if (!own) {
+      sockets.set(socket, { open: [res], isEnding: false })
+      return true
+    }
+    const { open } = own
     if (own.isEnding) return false
-    if (own.count === MAX_UNDER_WAY) {
+    while (open[0]?.closed) open.shift()
+    if (open.length === MAX_UNDER_WAY) {
       own.isEnding = true
       socket.pause()
-      own.last.once('close', () => closeGently(socket))
+      open.at(-1)!.once('close', () => closeGently(socket))
       return false
     }
-    own.count++
-    own.last = res
-    res.once('close', () => own.count--)
-    sockets.set(socket, own)
+    open.push(res)
     return true
   }
 }

@@ -68,23 +68,39 @@ function contentOf({ status, content, body }: Answer): Content {
   return content ?? { type: JSON_TYPE, text: jsonOf(body) }
 }
 
-/**
- * Sends an answer in one write, unless the socket is closed or an answer was sent before.
- * @returns bytes of its body, 0 where nothing was sent
- */
-export function send(res: ServerResponse, requestId: string, answer: Answer): number {
-  if (res.headersSent || res.destroyed) return 0
+/** An answer as it goes out, but for what its request adds. */
+export interface Message extends Pick<Answer, 'status' | 'stream'> {
+  /** Names and values in turn. */
+  headers: readonly string[]
+  text: string | Buffer
+  /** Bytes of the text. */
+  bytes: number
+}
+
+/** Makes the message of an answer. */
+export function messageOf(answer: Answer): Message {
+  const { status, stream } = answer
   const { type, text, policy } = contentOf(answer)
   const bytes = Buffer.byteLength(text)
-  const headers: (string | number)[] = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  if (answer.stream) headers.push('content-type', type)
-  else if (answer.status !== NOT_MODIFIED) headers.push('content-type', type, 'content-length', bytes)
-  headers.push('x-request-id', requestId)
+  const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
+  if (status !== NOT_MODIFIED) headers.push('content-type', type)
+  if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
+  return { status, stream, headers, text, bytes }
+}
+
+/**
+ * Sends a message in one write, unless the socket is closed or an answer was sent before.
+ * @param own headers of this request's answer: names and values in turn
+ * @returns bytes of its body, 0 where nothing was sent
+ */
+export function send(res: ServerResponse, message: Message, own: readonly string[]): number {
+  if (res.headersSent || res.destroyed) return 0
+  const { status, stream, headers, text, bytes } = message
   // a stream ends with its connection
-  if (answer.stream) res.shouldKeepAlive = false
-  res.writeHead(answer.status, headers)
-  if (answer.stream && res.req.method !== 'HEAD') answer.stream(res)
+  if (stream) res.shouldKeepAlive = false
+  res.writeHead(status, headers.concat(own))
+  if (stream && res.req.method !== 'HEAD') stream(res)
   else res.end(text)
   return bytes
 }

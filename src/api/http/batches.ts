@@ -59,9 +59,9 @@ function createPace() {
         goOn()
       }
     },
-    /** Calls `begin` when the read under way has ended, else after the sockets of this turn were read. */
+    /** Calls `begin` when the read under way has ended and its answers are written, once what came by then was read. */
     whenFree(begin: () => void): void {
-      if (isUnderWay && next === null) next = begin
+      if (isUnderWay && next === null) next = () => void setImmediate(begin)
       else setImmediate(begin)
     },
   }

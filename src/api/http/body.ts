@@ -14,13 +14,12 @@ const tooLarge = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
 /**
- * Reads a request's body as JSON whatever its content type says; undefined when it is empty.
+ * A request's body as JSON whatever its content type says; undefined when it is empty.
  * @param most bytes that are parsed
  * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
  */
-export async function readBody(sent: Sent, most = BODY_LIMIT_BYTES): Promise<unknown> {
-  const coding = sent.req.headers['content-encoding']
-  const bytes = await readBytes(sent)
+export function bodyOf({ headers }: Pick<Sent['req'], 'headers'>, bytes: Buffer, most = BODY_LIMIT_BYTES): unknown {
+  const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
   if (bytes.length > most) throw tooLarge(most)
@@ -30,8 +29,9 @@ export async function readBody(sent: Sent, most = BODY_LIMIT_BYTES): Promise<unk
 /**
  * Reads a body to its end, within bounds: what is larger than its limit is thrown away as it comes, and what is far
  * larger is not read to its end; as much again is thrown away for who reads after writing.
+ * @throws ApiError invalid_request for a body that is too large (413), or cut off
  */
-const readBytes = ({ req, res }: Sent): Promise<Buffer> =>
+export const readBytes = ({ req, res }: Sent): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0

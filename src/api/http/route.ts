@@ -80,6 +80,11 @@ export interface Route {
    * primary that answers, since what a standby alone has may be gone after a fail-over.
    */
   fromReplica?: true | 'feed'
+  /**
+   * A look-up without a key: who asks the same at the same moment shares an answer, which is kept where it says so
+   * (`isOfJournal`).
+   */
+  isShared?: true
   /** Its answers are streams, which stay until one side ends them. */
   isStream?: true
   /** Limit that is counted in the database too, for all processes. */

@@ -8,6 +8,7 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /** The part of a client's address that is counted: an IPv4 address, the /64 of an IPv6 one. */
 export function countedAddress(address: string | undefined): string {
+  if (address !== undefined && isIPv4(address)) return address
   const text = address?.split('%')[0] ?? ''
   const mapped = MAPPED.exec(text)?.[1] ?? text
   if (isIPv4(mapped)) return mapped

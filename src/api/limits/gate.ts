@@ -3,7 +3,6 @@ import type pg from 'pg'
 import { findApiKeyRate } from '../../db/auth/apiKeys.js'
 import { inTime } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
-import type { Answer } from '../http/answer.js'
 import type { Client } from '../serving/exchange.js'
 import { perDay, type Rate } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
@@ -31,12 +30,12 @@ export interface Meter {
   giveBack(units: number): void
   /** Counts units in the database, for all processes. @throws ApiError rate_limited */
   spendTogether(limit: SharedLimit, units: number): Promise<void>
-  /** Adds to an answer how much the client has left. */
-  mark(answer: Answer): Answer
+  /** Headers that say how much the client has left: names and values in turn. */
+  fields(): readonly string[]
 }
 
 /** Meter where nothing is limited. */
-export const UNLIMITED: Meter = { spend() {}, giveBack() {}, async spendTogether() {}, mark: (answer) => answer }
+export const UNLIMITED: Meter = { spend() {}, giveBack() {}, async spendTogether() {}, fields: () => [] }
 
 /** Counts the requests of this process by their clients. */
 export interface Gate {
@@ -73,7 +72,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
       const key = { kind, bucket: `${kind} ${address}`, rate: perDay(settings.keysPerDay), units: 1 }
       return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
     },
-    mark: (answer) => buckets.mark(quotas, answer),
+    fields: () => buckets.fields(quotas),
   })
   const ofAddress = ({ ip }: Client): Meter => {
     const address = countedAddress(ip)

@@ -36,11 +36,15 @@ export class Buckets {
 
   /** As `withdraw`. @returns the limit that refuses, and for how long; null where the units were withdrawn */
   tryWithdraw(quotas: readonly Quota[], units: number): { kind: string; waitMs: number } | null {
+    if (units === 0) return null
     const nowMs = this.#now()
-    const made = quotas.map(({ bucket, rate }) => withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units))
-    const refusing = made.findIndex(({ waitMs }) => waitMs > 0)
-    if (refusing >= 0) return { kind: quotas[refusing]!.kind, waitMs: made[refusing]!.waitMs }
-    made.forEach(({ fullMs }, i) => void this.#fullMs.set(quotas[i]!.bucket, fullMs))
+    const made: number[] = []
+    for (const { kind, bucket, rate } of quotas) {
+      const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
+      if (waitMs > 0) return { kind, waitMs }
+      made.push(fullMs)
+    }
+    for (let i = 0; i < made.length; i++) this.#fullMs.set(quotas[i]!.bucket, made[i]!)
     return null
   }
 
@@ -52,26 +56,29 @@ export class Buckets {
     }
   }
 
-  /** Adds the state of the quotas to an answer's headers. */
-  mark(quotas: readonly Quota[], answer: Answer): Answer {
+  /** Headers with the state of the quotas: names and values in turn. */
+  fields(quotas: readonly Quota[]): string[] {
     const nowMs = this.#now()
-    let [policy, state] = [answer.headers?.['ratelimit-policy'], answer.headers?.ratelimit]
-    for (const quota of quotas) {
+    const states = quotas.map((quota) => {
       const fullMs = this.#fullMs.get(quota.bucket) ?? 0
-      const own = headersOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
-      policy = policy === undefined ? own['ratelimit-policy'] : `${policy}, ${own['ratelimit-policy']}`
-      state = state === undefined ? own.ratelimit : `${state}, ${own.ratelimit}`
-    }
-    return { ...answer, headers: { ...answer.headers, 'ratelimit-policy': policy ?? '', ratelimit: state ?? '' } }
+      return stateOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+    })
+    return ['ratelimit-policy', quotas.map(policyOf).join(', '), 'ratelimit', states.join(', ')]
   }
 }
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
+const policyOf = ({ kind, rate }: Omit<Quota, 'bucket'>): string =>
+  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`
+
+const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number): string =>
+  `"${kind}";r=${held};t=${seconds(fullInMs)}`
+
 /** Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units in `w` s; `r` are left, all of them in `t` s. */
-export const headersOf = ({ kind, rate }: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
-  'ratelimit-policy': `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`,
-  ratelimit: `"${kind}";r=${held};t=${seconds(fullInMs)}`,
+export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+  'ratelimit-policy': policyOf(quota),
+  ratelimit: stateOf(quota, held, fullInMs),
 })
 
 /** Error of a limit that is reached. @param fields headers about a limit that is not counted in this process */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createFaultLog } from '../guard/faultLog.js'
 import { createUnreadWatch, type UnreadLimits } from '../guard/unread.js'
-import { type Answer, send } from '../http/answer.js'
+import { type Message, send } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
-/** Sends, counts and logs the answer of a request. */
-export type Finish = (exchange: Exchange, answer: Answer, error?: unknown) => void
+/** Sends, counts and logs the answer of a request. @param fields headers of its own: names and values in turn */
+export type Finish = (exchange: Exchange, message: Message, fields: readonly string[], error?: unknown) => void
 
 export interface AnswererDeps {
   log: Logger
@@ -25,12 +25,12 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'
 export function createAnswerer({ log, metrics, sockets }: AnswererDeps): Finish {
   const watchUnread = createUnreadWatch(sockets)
   const logFault = createFaultLog(log)
-  return ({ req, res, route, startedMs }, answer, error) => {
+  return ({ req, res, route, startedMs }, message, fields, error) => {
     const id = randomUUID()
-    const bytes = send(res, id, answer)
+    const bytes = send(res, message, ['x-request-id', id, ...fields])
     if (bytes > 0) watchUnread(req.socket, res, bytes)
     const ms = performance.now() - startedMs
-    const { status } = answer
+    const { status } = message
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error instanceof ApiError && error.limit) metrics?.limited?.inc({ route, limit: error.limit })

@@ -2,62 +2,93 @@ import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { readVersion } from '../../db/journal/head.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Answer, JSON_TYPE, jsonOf } from '../http/answer.js'
+import { type Answer, type Message, messageOf } from '../http/answer.js'
 import { sharing } from '../http/batches.js'
 import type { Context } from '../http/context.js'
 
 const MAX_ANSWERS = 8_192
-/** Characters of a request and of its answer: longer ones are not kept. */
+/** Characters of a request, and bytes of its answer: longer ones are not kept. */
 const MAX_KEY_CHARS = 256
-const MAX_TEXT_CHARS = 1_024
+const MAX_BYTES = 1_024
 /** Bound on what anything that goes past the journal's head could keep wrong. */
 const KEPT_MS = 60_000
 
-/** Answer and the journal's version before it was read; null for one that was asked for once. */
-interface Kept {
-  version: string | null
-  answer: Answer | null
+/** The journal's version, as one read told all who had asked before it. */
+export interface Reading {
+  version: string
 }
 
 /** What is asked: a key that says all an answer depends on beside the journal, null where that is much. */
-interface Question {
+export interface Question {
   key: string | null
   network: Network
 }
 
-/** Answers a question from memory, else by `make`. */
-export type Memory = (question: Question, make: () => Promise<Answer>) => Promise<Answer>
+/** An answer and how it is sent. */
+interface Kept {
+  answer: Answer
+  message: Message
+  /** What asking for it costs, in look-ups. */
+  cost: number
+}
 
-/** The key of a request without a session. @param body as it was parsed */
-export function keyOf({ method, url = '', headers }: IncomingMessage, body: unknown): string | null {
-  const bodyChars = body === undefined ? 0 : Number(headers['content-length'] ?? MAX_KEY_CHARS)
-  if (url.length + bodyChars > MAX_KEY_CHARS) return null
-  return body === undefined ? `${method} ${url}` : `${method} ${url} ${JSON.stringify(body)}`
+interface Entry {
+  /** The reading before the answer was made; null for one that was asked for once. */
+  reading: Reading | null
+  /** The answer while it is made. */
+  making: Promise<Answer> | null
+  kept: Kept | null
+}
+
+/** Answers of one database that the journal alone decides. */
+export interface Memory {
+  /** The version now, for a question that was asked before; null at once for another, which would wait in vain. */
+  read(question: Question): Promise<Reading> | null
+  /** The answer that is kept, where it is of this version and holds while the network is not caught up. */
+  recall(question: Question, reading: Reading): Kept | null
+  /** Makes an answer, once for all who ask the same under one reading, and keeps it where the journal decides it. */
+  make(question: Question & { cost: number }, reading: Reading | null, make: () => Promise<Answer>): Promise<Answer>
+}
+
+/** The key of a request without a session. @param body undefined where its route has none */
+export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buffer | undefined): string | null {
+  if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined) return null
+  return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
 }
 
 /**
- * Creates the memory of answers that depend on the journal alone. Each is compared with the journal's version, which is
- * read for all requests of a moment together, so that none is older than the last commit before its request.
+ * Creates the memory of a database. Each answer is compared with the journal's version, which is read for all requests
+ * of a moment together, so that none is older than the last commit before its request; one that is made while others
+ * ask the same begins after the reading that they share, and so after they asked.
  */
 export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshness'>): Memory {
-  const kept = new LRUCache<string, Kept>({ max: MAX_ANSWERS, ttl: KEPT_MS })
-  const versionOf = {
-    mainnet: sharing(() => readVersion(pool, 'mainnet')),
-    testnet: sharing(() => readVersion(pool, 'testnet')),
-  }
-  return async ({ key, network }, make) => {
-    const known = key === null ? undefined : kept.get(key)
-    // what is asked for once would wait for the version in vain
-    const version = known ? await versionOf[network]() : null
-    if (known?.answer && known.version === version) {
-      if (!known.answer.needsCurrent || !(await freshness(network)).isCatchingUp) return known.answer
-    }
-    const answer = await make()
-    if (key === null || !answer.isOfJournal) return answer
-    const text = answer.content?.text ?? jsonOf(answer.body)
-    if (text.length > MAX_TEXT_CHARS) return answer
-    const { body: _, ...rest } = answer
-    kept.set(key, { version, answer: version === null ? null : { ...rest, content: { type: JSON_TYPE, text } } })
-    return answer
+  const entries = new LRUCache<string, Entry>({ max: MAX_ANSWERS, ttl: KEPT_MS })
+  const readerOf = (network: Network) => sharing(async () => ({ version: await readVersion(pool, network) }))
+  const readers = { mainnet: readerOf('mainnet'), testnet: readerOf('testnet') }
+  return {
+    read: ({ key, network }) => (key !== null && entries.has(key) ? readers[network]() : null),
+    recall({ key, network }, { version }) {
+      const { kept, reading } = (key !== null && entries.get(key)) || {}
+      if (!kept || reading?.version !== version) return null
+      if (!kept.answer.needsCurrent) return kept
+      const found = freshness(network)
+      return found instanceof Promise || found.isCatchingUp ? null : kept
+    },
+    async make({ key, cost }, reading, make) {
+      if (key === null) return make()
+      const known = entries.get(key)
+      if (reading && known?.making && known.reading === reading) return known.making
+      const making = make()
+      const entry: Entry = { reading, making, kept: null }
+      entries.set(key, entry)
+      const keep = (answer: Answer | null) => {
+        entry.making = null
+        const message = answer?.isOfJournal ? messageOf(answer) : null
+        if (answer && message && message.bytes <= MAX_BYTES) entry.kept = reading && { answer, message, cost }
+        else if (entries.get(key) === entry) entries.delete(key)
+      }
+      making.then(keep, () => keep(null))
+      return making
+    },
   }
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import { inTime } from '../../ops/notify.js'
 import { authenticate, markForCaches } from '../auth/session.js'
-import type { Answer } from '../http/answer.js'
-import { cutShort, readBody, tooSlow } from '../http/body.js'
+import { type Answer, type Message, messageOf } from '../http/answer.js'
+import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { withStaleness } from '../http/freshness.js'
-import { isTestnet, parseQuery } from '../http/query.js'
+import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_STAY_MS, type Route } from '../http/route.js'
 import { costOf } from '../limits/costs.js'
 import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
@@ -16,7 +16,7 @@ import type { Finish } from './answerer.js'
 import { createDeadlines } from './deadlines.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
-import { createMemory, keyOf, type Memory } from './memory.js'
+import { createMemory, keyOf, type Memory, type Question, type Reading } from './memory.js'
 import { CallerPatience, callerOf, tooLong } from './patience.js'
 import { openPosition, POSITION_HEADER, sealPosition } from './position.js'
 import type { Replica, Replicas } from './replicas.js'
@@ -43,11 +43,10 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
   const memory = createMemory(contexts.mainnet)
   const own = { contexts, memory, replicas, changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
-    const { req, res } = exchange
+    const { req, res, params } = exchange
     let meter = UNLIMITED
     let isOpen = true
-    const reply = (answer: Answer, error?: ApiError) =>
-      finish(exchange, meter.mark(markDeprecated(route, exchange.params, answer)), error)
+    const reply = (message: Message, error?: ApiError) => finish(exchange, message, meter.fields(), error)
     const conclude = (act: () => void) => {
       if (!isOpen) return
       isOpen = false
@@ -57,19 +56,49 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
     const fail = (thrown: unknown) =>
       conclude(() => {
         const error = toApiError(thrown)
-        const answer = markForCaches(route.auth, false, errorAnswer(error))
-        unhurried(error, gate.lingerMs, exchange, () => reply(answer, error))
+        const answer = markDeprecated(route, params, markForCaches(route.auth, false, errorAnswer(error)))
+        unhurried(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
       })
     const begin = staysLong(route, req.url ?? '') ? beginLate : beginSoon
     const forget = begin(() => {
       if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
     })
-    const answered = async (): Promise<Answer> => {
-      const found = gate.ofClient(exchange)
-      meter = found instanceof Promise ? await found : found
-      return run({ route, exchange, meter }, own)
+    const make = (asked: Asked, reading: Reading | null) =>
+      run(asked, reading, own).then((made) => conclude(() => reply(messageOf(made))), fail)
+    const answer = (request: Request, reading: Reading) => {
+      const kept = memory.recall(request, reading)
+      const state = kept && contexts[request.network].freshness(request.network)
+      if (!kept || !state || state instanceof Promise || state.staleSeconds !== null || req.headers['if-none-match'])
+        return void make(askedOf(request), reading)
+      meter.spend(kept.cost - 1 - (kept.answer.unspent ?? 0))
+      conclude(() => reply(kept.message))
     }
-    answered().then((answer) => conclude(() => reply(answer)), fail)
+    const ask = (query: Query, bytes: Buffer | undefined) => {
+      const network = isTestnet(query) ? 'testnet' : 'mainnet'
+      const key = route.isShared && !staysLong(route, req.url ?? '') ? keyOf(req, bytes) : null
+      const request = { route, exchange, meter, query, bytes, network, key } as const
+      // where a replica may answer, the primary may be away
+      const reading = replicas.isEmpty || !route.fromReplica ? memory.read(request) : null
+      if (reading) reading.then((read) => answer(request, read)).catch(fail)
+      else make(askedOf(request), null)
+    }
+    const start = (found: Meter) => {
+      meter = found
+      meter.spend(1)
+      const query = queryOf(req)
+      if (!route.body) ask(query, undefined)
+      else
+        readBytes(exchange)
+          .then((bytes) => ask(query, bytes))
+          .catch(fail)
+    }
+    try {
+      const found = gate.ofClient(exchange)
+      if (found instanceof Promise) found.then(start).catch(fail)
+      else start(found)
+    } catch (error) {
+      fail(error)
+    }
   }
 }
 
@@ -83,10 +112,34 @@ export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: C
   else setTimeout(reply, ms).unref()
 }
 
-interface Run {
+interface Request extends Question {
   route: Route
   exchange: Exchange
   meter: Meter
+  query: Query
+  /** Undefined where the route has no body. */
+  bytes: Buffer | undefined
+}
+
+/** A request that its limits let through. */
+interface Asked extends Request {
+  body: unknown
+  cost: number
+}
+
+function queryOf({ url = '' }: IncomingMessage): Query {
+  if (url.length > URL_LIMIT_CHARS)
+    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
+  return parseQuery(url)
+}
+
+/** Parses a request and spends what it costs beyond the unit of each. @throws ApiError rate_limited, invalid_request */
+function askedOf(request: Request): Asked {
+  const { route, exchange, meter, query, bytes } = request
+  const body = bytes && bodyOf(exchange.req, bytes, route.maxBodyBytes)
+  const cost = costOf(route, query, body)
+  meter.spend(cost - 1)
+  return { ...request, body, cost }
 }
 
 /** What all requests share. */
@@ -97,19 +150,12 @@ interface Own {
   changeLimitMs: number
 }
 
-async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
+/** @param reading the primary's, where it was read */
+async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Answer> {
+  const { route, exchange, meter, query, network, body } = asked
   const { contexts, memory, replicas, changeLimitMs } = own
-  meter.spend(1)
   const { req, params } = exchange
-  const url = req.url ?? ''
-  if (url.length > URL_LIMIT_CHARS)
-    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
-  const query = parseQuery(url)
-  const onTestnet = isTestnet(query)
-  const body = route.body ? await readBody(exchange, route.maxBodyBytes) : undefined
-  const cost = costOf(route, query, body)
-  meter.spend(cost - 1)
-  const shared = contexts[onTestnet ? 'testnet' : 'mainnet']
+  const shared = contexts[network]
   // reads change nothing that a caller's leaving would have to stop
   const isRead = route.method === 'get'
   const mayStay = isRead && (route.staysBy !== undefined || route.isStream)
@@ -119,32 +165,37 @@ async function run({ route, exchange, meter }: Run, own: Own): Promise<Answer> {
       ? shared
       : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
-  if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
-  const question = { key: route.auth ? null : keyOf(req, body), network: context.network }
-  const answerIn = async (at: Context, kept: Memory): Promise<Answer> => {
-    const answer = await kept(question, async () => {
-      const made = await route.handle({ params, query, isTestnet: onTestnet, body, session }, at)
-      // an answer that may depend on a key is for nobody's cache
-      return isRead && !route.auth ? tagged(made) : made
-    })
+  if (route.countedTogether) await meter.spendTogether(route.countedTogether, asked.cost)
+  const answerIn = async (at: Context, kept: Memory, last: Reading | null): Promise<Answer> => {
+    const read = last ?? (await kept.read(asked))
+    const known = read && kept.recall(asked, read)
+    const answer = known
+      ? known.answer
+      : await kept.make(asked, read, async () => {
+          const request = { params, query, isTestnet: network === 'testnet', body, session }
+          const made = markDeprecated(route, params, await route.handle(request, at))
+          // an answer that may depend on a key is for nobody's cache
+          return isRead && !route.auth ? tagged(made) : made
+        })
     return withStaleness(answer, at)
   }
+  const here = () => answerIn(context, memory, reading)
   const mayBeFar = route.fromReplica && session === null && !replicas.isEmpty
   const far = mayBeFar ? await nearest(req, context, replicas, route.fromReplica === 'feed') : null
   const answer = await (far
-    ? answerIn(far.contexts[context.network], far.memory).catch((error: unknown) => {
+    ? answerIn(far.contexts[network], far.memory, null).catch((error: unknown) => {
         // a standby cancels reads that are in the way of its replay, and may lack what a page begins with
         const refusal = toApiError(error)
         const { status } = errorAnswer(refusal)
         if (isDatabaseUnavailable(error)) far.rest()
         else if (status === 400 && refusal.code !== 'invalid_page') throw error
         else if (status === 404 && replicas.isPrimaryAway) throw error
-        return answerIn(context, memory).catch((again: unknown) => {
+        return here().catch((again: unknown) => {
           // a primary that is away makes nothing of what a replica has not found
           throw status === 404 && isDatabaseUnavailable(again) ? error : again
         })
       })
-    : answerIn(context, memory))
+    : here())
   if (answer.unspent) meter.giveBack(answer.unspent)
   const told = unlessKnown(answer, req.headers['if-none-match'])
   const shown = session && !isRead ? await withPosition(told, context, replicas) : told

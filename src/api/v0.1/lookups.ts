@@ -42,6 +42,7 @@ async function walletNamed(context: Context, name: FullName | null) {
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   fromReplica: true,
+  isShared: true,
   deprecated: byName,
   summary: 'The address of a cluster name',
   description,
@@ -52,6 +53,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   fromReplica: true,
+  isShared: true,
   deprecated: byName,
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
@@ -64,6 +66,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   fromReplica: true,
+  isShared: true,
   deprecated: byName,
   summary: 'The addresses of many names',
   description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
@@ -82,6 +85,7 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   fromReplica: true,
+  isShared: true,
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
@@ -91,6 +95,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   fromReplica: true,
+  isShared: true,
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
   description: 'One element per input, in its order.',

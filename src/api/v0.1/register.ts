@@ -118,6 +118,7 @@ function feesOf(quote: EvmQuote | SolanaQuote) {
 
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
+  isShared: true as const,
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   description: 'What is neither a transaction hash nor a signature is not found.',
   cost: CHAIN_COST,

@@ -29,6 +29,7 @@ const view = ({ address, type, hit }: NameRecord) =>
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   fromReplica: true,
+  isShared: true,
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: {
@@ -43,6 +44,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
   fromReplica: true,
+  isShared: true,
   summary: 'The names of many addresses',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressText).max(MAX_LOOKUPS),
@@ -62,6 +64,7 @@ const AddressRecordSchema = named('AddressRecord', {
 
 const addressesOfNamesRoute = route.post('/v1/names', {
   fromReplica: true,
+  isShared: true,
   summary: 'The addresses of many names',
   description:
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',

@@ -15,6 +15,7 @@ import { awaitStatus } from '../status/wait.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
+  isShared: true,
   summary: 'Whether names can be registered',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`; nor is what is no name: `reason: "invalid_name"`.',
@@ -305,6 +306,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .optional()
       .openapi({ description: 'The status that is known; default: the one at the start of the wait' }),
   }),
+  isShared: true,
   cost: CHAIN_COST,
   staysBy: 'wait',
   responses: answers('Its status', StatusSchema),
