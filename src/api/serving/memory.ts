@@ -25,7 +25,7 @@ export interface Question {
 }
 
 /** An answer and how it is sent. */
-interface Kept {
+export interface Kept {
   answer: Answer
   message: Message
   /** What asking for it costs, in look-ups. */
@@ -36,7 +36,7 @@ interface Entry {
   /** The reading before the answer was made; null for one that was asked for once. */
   reading: Reading | null
   /** The answer while it is made. */
-  making: Promise<Answer> | null
+  making: Promise<Kept> | null
   kept: Kept | null
 }
 
@@ -44,9 +44,12 @@ interface Entry {
 export interface Memory {
   /** The version now, for a question that was asked before; null at once for another, which would wait in vain. */
   read(question: Question): Promise<Reading> | null
-  /** The answer that is kept, where it is of this version and holds while the network is not caught up. */
-  recall(question: Question, reading: Reading): Kept | null
-  /** Makes an answer, once for all who ask the same under one reading, and keeps it where the journal decides it. */
+  /**
+   * The answer that is kept, where it is of this version and holds while the network is not caught up; or the one that
+   * is made for others of this reading, kept or not.
+   */
+  recall(question: Question, reading: Reading): Kept | Promise<Kept> | null
+  /** Makes an answer, and keeps it where the journal decides it. */
   make(question: Question & { cost: number }, reading: Reading | null, make: () => Promise<Answer>): Promise<Answer>
 }
 
@@ -58,8 +61,8 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
 
 /**
  * Creates the memory of a database. Each answer is compared with the journal's version, which is read for all requests
- * of a moment together, so that none is older than the last commit before its request; one that is made while others
- * ask the same begins after the reading that they share, and so after they asked.
+ * of a moment together, so that none is older than the last commit before its request; what is made for all who
+ * ask the same under one reading begins after it, and so after they asked.
  */
 export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshness'>): Memory {
   const entries = new LRUCache<string, Entry>({ max: MAX_ANSWERS, ttl: KEPT_MS })
@@ -67,28 +70,26 @@ export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshn
   const readers = { mainnet: readerOf('mainnet'), testnet: readerOf('testnet') }
   return {
     read: ({ key, network }) => (key !== null && entries.has(key) ? readers[network]() : null),
-    recall({ key, network }, { version }) {
-      const { kept, reading } = (key !== null && entries.get(key)) || {}
-      if (!kept || reading?.version !== version) return null
+    recall({ key, network }, wanted) {
+      const { making, kept, reading } = (key !== null && entries.get(key)) || {}
+      if (making && reading === wanted) return making
+      if (!kept || reading?.version !== wanted.version) return null
       if (!kept.answer.needsCurrent) return kept
       const found = freshness(network)
       return found instanceof Promise || found.isCatchingUp ? null : kept
     },
     async make({ key, cost }, reading, make) {
       if (key === null) return make()
-      const known = entries.get(key)
-      if (reading && known?.making && known.reading === reading) return known.making
-      const making = make()
+      const making = make().then((answer) => ({ answer, message: messageOf(answer), cost }))
       const entry: Entry = { reading, making, kept: null }
       entries.set(key, entry)
-      const keep = (answer: Answer | null) => {
+      const keep = (made: Kept | null) => {
         entry.making = null
-        const message = answer?.isOfJournal ? messageOf(answer) : null
-        if (answer && message && message.bytes <= MAX_BYTES) entry.kept = reading && { answer, message, cost }
+        if (made?.answer.isOfJournal && made.message.bytes <= MAX_BYTES) entry.kept = reading && made
         else if (entries.get(key) === entry) entries.delete(key)
       }
       making.then(keep, () => keep(null))
-      return making
+      return (await making).answer
     },
   }
 }

@@ -16,7 +16,7 @@ import type { Finish } from './answerer.js'
 import { createDeadlines } from './deadlines.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
-import { createMemory, keyOf, type Memory, type Question, type Reading } from './memory.js'
+import { createMemory, type Kept, keyOf, type Memory, type Question, type Reading } from './memory.js'
 import { CallerPatience, callerOf, tooLong } from './patience.js'
 import { openPosition, POSITION_HEADER, sealPosition } from './position.js'
 import type { Replica, Replicas } from './replicas.js'
@@ -65,13 +65,17 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
     })
     const make = (asked: Asked, reading: Reading | null) =>
       run(asked, reading, own).then((made) => conclude(() => reply(messageOf(made))), fail)
+    const tell = ({ answer, message, cost }: Kept) => {
+      meter.spend(cost - 1 - (answer.unspent ?? 0))
+      conclude(() => reply(message))
+    }
     const answer = (request: Request, reading: Reading) => {
-      const kept = memory.recall(request, reading)
-      const state = kept && contexts[request.network].freshness(request.network)
-      if (!kept || !state || state instanceof Promise || state.staleSeconds !== null || req.headers['if-none-match'])
-        return void make(askedOf(request), reading)
-      meter.spend(kept.cost - 1 - (kept.answer.unspent ?? 0))
-      conclude(() => reply(kept.message))
+      const state = contexts[request.network].freshness(request.network)
+      const isPlain = !(state instanceof Promise) && state.staleSeconds === null && !req.headers['if-none-match']
+      const kept = isPlain ? memory.recall(request, reading) : null
+      if (kept instanceof Promise) kept.then(tell).catch(fail)
+      else if (kept) tell(kept)
+      else make(askedOf(request), reading)
     }
     const ask = (query: Query, bytes: Buffer | undefined) => {
       const network = isTestnet(query) ? 'testnet' : 'mainnet'
@@ -156,12 +160,12 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
   const { contexts, memory, replicas, changeLimitMs } = own
   const { req, params } = exchange
   const shared = contexts[network]
-  // reads change nothing that a caller's leaving would have to stop
   const isRead = route.method === 'get'
   const mayStay = isRead && (route.staysBy !== undefined || route.isStream)
+  // reads change nothing that a caller's leaving would have to stop, and one may be for others too
   const context: Context = mayStay
     ? { ...shared, caller: callerOf(exchange) }
-    : isRead
+    : isRead || route.isShared
       ? shared
       : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
@@ -170,7 +174,7 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
     const read = last ?? (await kept.read(asked))
     const known = read && kept.recall(asked, read)
     const answer = known
-      ? known.answer
+      ? (await known).answer
       : await kept.make(asked, read, async () => {
           const request = { params, query, isTestnet: network === 'testnet', body, session }
           const made = markDeprecated(route, params, await route.handle(request, at))
