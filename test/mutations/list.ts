@@ -30,9 +30,17 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'an answer is kept after the journal has moved',
     invariant: 2,
     file: 'src/api/serving/memory.ts',
-    find: '!kept || reading?.version !== version',
+    find: '!kept || reading?.version !== wanted.version',
     replace: '!kept',
     tests: { files: ['test/api/memory.test.ts'], only: 'as new as the last commit' },
+  },
+  {
+    name: 'an answer that is being made is shared by who asks later',
+    invariant: 2,
+    file: 'src/api/serving/memory.ts',
+    find: 'making && reading === wanted',
+    replace: 'making',
+    tests: { files: ['test/api/memory.test.ts'], only: 'asked before one began' },
   },
   {
     name: 'the newest block counts as confirmed',
