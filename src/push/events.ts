@@ -35,5 +35,5 @@ export async function readEvents(
   const ids = await readClusterIds(db, network, serials, generation)
   if (ids.size < serials.length) return null
   const write = eventWriter(network, generation, (serial) => ids.get(serial)!)
-  return { generation, newest, events: items.map((item) => ({ ...item, json: write(item) })) }
+  return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }

@@ -76,10 +76,13 @@ export function offerOf(
   const port = chainsOf(context).find((chain) => chain.label === label)?.distributors
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
-  const offered = (receiver: Hex, data: Hex): Offered => ({ receiver, transaction: { to, data, value: '0' } })
+  const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
   const ofSolana = receiverOf(session, wallets, link)
   const offers: Record<AddressType, Offer> = {
-    evm: async ({ text }, claim) => ({ ...offered(text as Hex, port.claim(claim)), sender: text as Hex }),
+    evm: async ({ text }, claim) => {
+      const account = text as Hex
+      return { receiver: account, transaction: transactionOf(port.claim(claim)), sender: account }
+    },
     solana: async (_claimant, claim) => {
       const { permissionSigner: signer } = context
       if (!signer) return { reason: 'no_operator' }
@@ -89,7 +92,7 @@ export function offerOf(
         ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
         ...{ index: BigInt(claim.index), account: claim.account },
       })
-      return offered(receiver, port.claimFor(claim, { to: receiver, deadlineS, signature }))
+      return { receiver, transaction: transactionOf(port.claimFor(claim, { to: receiver, deadlineS, signature })) }
     },
   }
   return async (claimant, claim) =>

@@ -21,4 +21,4 @@ export const wholeFeed = (at: Pick<PagePosition, 'network' | 'generation'>): Str
 
 /** Adds to events the bytes that all get who follow the whole feed. @param key of page tokens */
 export const framed = (key: Buffer, walk: StreamWalk, events: readonly WrittenEvent[]): TailEvent[] =>
-  events.map((event) => ({ ...event, frame: Buffer.from(frame(tokenAfter(key, walk, event), event.json)) }))
+  events.map((event) => ({ frame: Buffer.from(frame(tokenAfter(key, walk, event), event.json)), ...event }))

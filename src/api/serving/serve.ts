@@ -143,7 +143,7 @@ function askedOf(request: Request): Asked {
   const body = bytes && bodyOf(exchange.req, bytes, route.maxBodyBytes)
   const cost = costOf(route, query, body)
   meter.spend(cost - 1)
-  return { ...request, body, cost }
+  return { body, cost, ...request }
 }
 
 /** What all requests share. */

@@ -29,6 +29,12 @@ class HttpStatusError extends Error {
   }
 }
 
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json',
+  'accept-encoding': 'gzip, deflate',
+} as const
+
 class AnswerTooLargeError extends Error {
   override name = 'AnswerTooLargeError'
 }
@@ -44,11 +50,8 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
   const open = (bytes: number): ClientRequest => {
-    const headers = {
-      ...{ 'content-type': 'application/json', 'content-length': bytes },
-      ...{ accept: 'application/json', 'accept-encoding': 'gzip, deflate' },
-    }
-    const options = { ...target, method: 'POST', agent, headers }
+    const headers = { 'content-length': bytes, ...HEADERS }
+    const options = { method: 'POST', agent, headers, ...target }
     return isTls ? httpsRequest(options) : httpRequest(options)
   }
   return async (body, limitMs) => {

@@ -66,7 +66,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
       referral: referral ?? NOBODY,
     }
     const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
-      return { ...common, name: nameToWord(name), amountWei, lamports: amount + fee }
+      return { name: nameToWord(name), amountWei, lamports: amount + fee, ...common }
     })
     compiled ??= compile(registrar)
     const unsigned = compiled(payer, blockhash)
@@ -131,7 +131,9 @@ function compile(registrar: Registrar) {
         [PAYER_KEY, feePayer],
         [PAYMENT_KEY, bs58.encode(account)],
       ])
-      const own = keys.map((key, i) => ({ ...key, pubkey: changed.get(i) ?? key.pubkey }))
+      const own = keys.map(({ pubkey, isSigner, isWritable }, i) => {
+        return { pubkey: changed.get(i) ?? pubkey, isSigner, isWritable }
+      })
       const instructions = [{ keys: own, programId: registrar.id, data: [...data] }]
       return { recentBlockhash, feePayer, nonceInfo: null, instructions, signers: [] }
     }

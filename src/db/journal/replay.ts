@@ -259,9 +259,9 @@ export async function readEntries(
     )
   const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
   return rows.slice(0, slices[BATCH_SLICES]).map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
-    ...row,
     kind: entryKind(kind),
     position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
     txKey: txKey === null ? null : BigInt(txKey),
+    ...row,
   }))
 }

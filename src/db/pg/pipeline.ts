@@ -44,7 +44,7 @@ class Pipeline implements pg.Submittable {
         else resolve(result as pg.QueryResult)
       }
       const named = typeof config === 'string' ? { text: config } : config
-      const query = new pg.Query({ ...named, queryMode: 'extended' } as pg.QueryConfig, settle) as Query
+      const query = new pg.Query({ queryMode: 'extended', ...named } as pg.QueryConfig, settle) as Query
       this.#queries.push(query)
       if (sendRows) this.#rows.set(query, sendRows)
     })

@@ -38,7 +38,7 @@ const textOf = (statement: Statement): string => (typeof statement === 'string' 
 
 async function run(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
   const config = typeof statement === 'string' || pooled.has(db) ? { text: textOf(statement) } : statement
-  return db.query({ ...config, values: values as unknown[], rowMode: 'array', types })
+  return db.query({ values: values as unknown[], rowMode: 'array', types, ...config })
 }
 
 /**

@@ -136,10 +136,8 @@ function view(rows: readonly Row[]): ClusterView | null {
     id: first.id,
     createdMs: first.clusterMs,
     createdBy: first.clusterBy,
-    wallets: rows.flatMap(({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, ...wallet }) =>
-      address === null
-        ? []
-        : [{ ...wallet, address, updatedBy: actorOf(updatedKind, updatedBody) ?? wallet.updatedBy }],
+    wallets: rows.flatMap(({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, updatedBy, ...wallet }) =>
+      address === null ? [] : [{ address, updatedBy: actorOf(updatedKind, updatedBody) ?? updatedBy, ...wallet }],
     ),
   }
 }

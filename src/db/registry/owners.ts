@@ -51,7 +51,7 @@ export async function findOwnedNames(
   { after, limit }: Stretch,
 ): Promise<OwnedName[]> {
   const rows = await owned(db, network, [address, after, limit])
-  return rows.map(({ amount, ...name }) => ({ ...name, amountWei: wordToBigInt(amount) }))
+  return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
 const position = prepare<{ seq: number }>(

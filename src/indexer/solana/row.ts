@@ -48,7 +48,6 @@ function namePayment(
   return {
     id: paymentMessageId(source, paid.sequence),
     sequence: Number(paid.sequence),
-    ...originOf(tx, paid.payer, paid.referral, nowMs),
     money: { token: NATIVE, amount: paid.lamports },
     target: {
       kind: 'name',
@@ -60,6 +59,7 @@ function namePayment(
       verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
+    ...originOf(tx, paid.payer, paid.referral, nowMs),
   }
 }
 
@@ -77,12 +77,16 @@ function communityPayment(
   return {
     id: communityPaymentId(genesisHash, programId, sequence),
     sequence: Number(sequence),
-    ...originOf(tx, seen.payer, seen.referral, nowMs),
     money: { token: token ? bs58.encode(token) : NATIVE, amount },
     target: {
-      ...{ kind: 'communityName', community, name, recipient: bs58.encode(seen.recipient), number },
-      ...{ reclaimableMs: Number(seen.reclaimableAt) * 1_000 },
+      kind: 'communityName',
+      community,
+      name,
+      recipient: bs58.encode(seen.recipient),
+      number,
+      reclaimableMs: Number(seen.reclaimableAt) * 1_000,
     },
+    ...originOf(tx, seen.payer, seen.referral, nowMs),
   }
 }
 

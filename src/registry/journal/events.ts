@@ -51,10 +51,10 @@ export const placeAfter = ({ number, place, count }: FeedItem): Place =>
 
 /** Events of an entry with their places, in order. */
 export const itemsOf = (row: FeedRow): FeedItem[] =>
-  publicEvents(row).map((event, place) => ({
-    ...{ number: row.publicFirst + place, event, actor: row.actor, atMs: row.atMs },
-    ...{ place, count: row.publicCount },
-  }))
+  publicEvents(row).map((event, place) => {
+    const { publicFirst, publicCount: count, actor, atMs } = row
+    return { number: publicFirst + place, event, actor, atMs, place, count }
+  })
 
 /** Public events of a journal row, in order; their number is the row's public count. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
