@@ -166,7 +166,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   console.log(await describeMachine(stack.databaseUrl))
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
-  const [change, buy] = [await memberOf(stack.api, MEMBER), await buyerOf(stack.api, BUYER, hub)]
+  const [change, buy] = [await memberOf(stack.api, MEMBER, seconds), await buyerOf(stack.api, BUYER, hub)]
   const targets = {
     ...{ spoke: spokes[0]!.network, transfers: await transfers(hub, 50) },
     ...{ openCommunity: communities!.open.name, paidCommunity: communities!.paid.name },

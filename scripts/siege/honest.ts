@@ -31,8 +31,9 @@ async function ask(client: Client, everyMs: number, next: (n: number) => Call, s
 }
 
 const LOOK_UP_MS = 50
-/** A wallet may make 60 events a minute. */
+/** A wallet may make 60 events a minute, and a thousand at once of those of a day. */
 const CHANGE_MS = 1_500
+const CHANGES = 900
 const BID_MS = 2_000
 
 /** A visitor's look-ups of a name and its owner. */
@@ -41,8 +42,12 @@ export function lookUps(api: string, localAddress: string, seed: { name: string;
   return ask(createClient(api, localAddress, 8), LOOK_UP_MS, (n) => ({ path: paths[n % 2]! }), signal)
 }
 
-/** A wallet that has just signed in, and renames what it lists. */
-export async function memberOf(api: string, localAddress: string): Promise<(signal: AbortSignal) => Promise<Met>> {
+/** A wallet that has just signed in, and renames what it lists as often as it may for so long. */
+export async function memberOf(
+  api: string,
+  localAddress: string,
+  seconds = 0,
+): Promise<(signal: AbortSignal) => Promise<Met>> {
   const client = createClient(api, localAddress, 8)
   const account = privateKeyToAccount(generatePrivateKey())
   const sign = (message: string) => account.signMessage({ message })
@@ -58,7 +63,7 @@ export async function memberOf(api: string, localAddress: string): Promise<(sign
     ...{ method: 'PUT', path: '/v1/clusters/wallets/names', headers },
     body: [{ address, name: `w${n}` }],
   })
-  return (signal) => ask(client, CHANGE_MS, rename, signal)
+  return (signal) => ask(client, Math.max(CHANGE_MS, (seconds * 1_000) / CHANGES), rename, signal)
 }
 
 /**
