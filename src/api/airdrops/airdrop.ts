@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import type { DistributorClaim, Hex } from '../../chains/chain.js'
+import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import { type Allocation, type BundleWallet, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/proofs.js'
@@ -117,7 +117,6 @@ interface Eligible {
 /** Claim as it is answered. Amounts are base units of the token. */
 async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer) {
   const { index, amount, claim } = allocation
-  const words: DistributorClaim = { index, account: addressToWord(wallet.address), amount, proof }
   return {
     address: wallet.text,
     amount: amount.toString(),
@@ -126,6 +125,8 @@ async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offe
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
     // last: V8 takes long over properties that follow a spread
-    ...(claim ? claimedBy(claim) : await offer(wallet, words)),
+    ...(claim
+      ? claimedBy(claim)
+      : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),
   }
 }

@@ -48,7 +48,7 @@ export const NO_STORE = { 'cache-control': 'no-store' } as const
 const LONG = 16_384
 
 /** JSON of an answer. */
-export function jsonOf(body: unknown): string | Buffer {
+function jsonOf(body: unknown): string | Buffer {
   const text = JSON.stringify(body)
   return text.length < LONG ? text : Buffer.from(text)
 }
@@ -66,6 +66,12 @@ const NOT_MODIFIED = 304
 function contentOf({ status, content, body }: Answer): Content {
   if (status === NOT_MODIFIED) return { type: '', text: '' }
   return content ?? { type: JSON_TYPE, text: jsonOf(body) }
+}
+
+/** An answer with its body as text, which is written once for all that it is sent to. */
+export function written(answer: Answer): Answer {
+  const { body: _, content: __, ...rest } = answer
+  return { content: contentOf(answer), ...rest }
 }
 
 /** An answer as it goes out, but for what its request adds. */

@@ -46,7 +46,7 @@ function createPace() {
     isUnderWay = false
     const begin = next
     next = null
-    begin?.()
+    if (begin) setImmediate(begin)
   }
   return {
     async run<T>(read: () => Promise<T>): Promise<T> {
@@ -61,7 +61,7 @@ function createPace() {
     },
     /** Calls `begin` when the read under way has ended and its answers are written, once what came by then was read. */
     whenFree(begin: () => void): void {
-      if (isUnderWay && next === null) next = () => void setImmediate(begin)
+      if (isUnderWay && next === null) next = begin
       else setImmediate(begin)
     },
   }

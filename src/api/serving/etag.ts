@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Answer, JSON_TYPE, jsonOf } from '../http/answer.js'
+import { type Answer, written } from '../http/answer.js'
 
 /** A weak entity tag (RFC 9110, 8.8.3) of what decides an answer. @param opaque without quotes */
 const weak = (opaque: string): string => `W/"${opaque}"`
@@ -7,10 +7,9 @@ const weak = (opaque: string): string => `W/"${opaque}"`
 /** An answer with an entity tag: its version's where it names one, else that of its text. */
 export function tagged(answer: Answer): Answer {
   if (answer.status !== 200 || (answer.content && answer.version === undefined)) return answer
-  const { body, version, ...rest } = answer
-  const content = answer.content ?? { type: JSON_TYPE, text: jsonOf(body) }
-  const etag = weak(version ?? hash('sha1', content.text, 'base64url'))
-  return { ...rest, content, headers: { 'cache-control': 'no-cache', ...answer.headers, etag } }
+  const { version, headers, ...rest } = written(answer)
+  const etag = weak(version ?? hash('sha1', rest.content!.text, 'base64url'))
+  return { headers: { 'cache-control': 'no-cache', ...headers, etag }, ...rest }
 }
 
 /** The answer to who has it already (RFC 9110, 13.1.2 and 15.4.5): without content, with its headers. */

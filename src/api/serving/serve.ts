@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import { inTime } from '../../ops/notify.js'
 import { authenticate, markForCaches } from '../auth/session.js'
-import { type Answer, type Message, messageOf } from '../http/answer.js'
+import { type Answer, type Message, messageOf, written } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
@@ -179,7 +179,8 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
           const request = { params, query, isTestnet: network === 'testnet', body, session }
           const made = markDeprecated(route, params, await route.handle(request, at))
           // an answer that may depend on a key is for nobody's cache
-          return isRead && !route.auth ? tagged(made) : made
+          const told = isRead && !route.auth ? tagged(made) : made
+          return route.isShared ? written(told) : told
         })
     return withStaleness(answer, at)
   }

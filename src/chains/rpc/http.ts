@@ -8,6 +8,11 @@ import { unzip } from 'node:zlib'
 const MAX_BYTES = 10 * 2 ** 20
 /** Time for which an unused connection is kept, ms: shorter than most servers keep theirs. */
 const IDLE_MS = 4_000
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json',
+  'accept-encoding': 'gzip, deflate',
+} as const
 
 /** Answer of a node: parsed JSON with the head of its HTTP response. */
 export interface JsonAnswer {
@@ -28,12 +33,6 @@ class HttpStatusError extends Error {
     super(`HTTP ${status}`)
   }
 }
-
-const HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json',
-  'accept-encoding': 'gzip, deflate',
-} as const
 
 class AnswerTooLargeError extends Error {
   override name = 'AnswerTooLargeError'
