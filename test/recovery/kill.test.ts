@@ -97,7 +97,7 @@ async function indexed(
 describe('a daemon that is killed in mid-backfill', () => {
   it('has something to backfill', () => expect(baseline.entries).toBeGreaterThanOrEqual(BATCHES * NAMES_A_BATCH))
 
-  it.each(['backfill.before_transaction', 'index.after_append', 'backfill.before_commit', 'backfill.after_commit'])(
+  it.each(['backfill.before_transaction', 'backfill.before_commit', 'backfill.after_commit'])(
     'goes on after SIGKILL at %s, to the same state hash',
     async (point) => {
       const { live, counts } = await indexed(point.replaceAll('.', '_'), { kills: [`${point}:3`] })
@@ -122,7 +122,7 @@ async function bid(name: string): Promise<Hex> {
 }
 
 describe('a daemon that is killed while it follows the chain', () => {
-  it.each(['follow.before_transaction', 'index.after_append', 'follow.before_commit', 'follow.after_commit'])(
+  it.each(['follow.before_transaction', 'follow.before_commit', 'follow.after_commit'])(
     'loses nothing after SIGKILL at %s',
     async (point) => {
       await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:4` })

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
@@ -15,14 +14,10 @@ const COLUMNS: Columns<CreditMove> = [
 const MOVES = unnestOf(COLUMNS, 2)
 
 /** Writes what confirmed blocks of the hub added to credits, and took from them. */
-export async function confirmCredits(
-  client: pg.ClientBase,
-  network: Network,
-  moves: readonly CreditMove[],
-): Promise<void> {
+export async function confirmCredits(db: Queryable, network: Network, moves: readonly CreditMove[]): Promise<void> {
   if (moves.length === 0) return
   const text = `INSERT INTO hub_credits (network, ${MOVES.names}) SELECT $1, * FROM ${MOVES.rows} ON CONFLICT DO NOTHING`
-  await execute(client, network, text, MOVES.values(moves))
+  await execute(db, network, text, MOVES.values(moves))
 }
 
 /** What the hub owes to a bidder for what came from one chain. */

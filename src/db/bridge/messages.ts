@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { unnestOf } from '../pg/arrays.js'
@@ -36,8 +35,8 @@ export async function forgetMessages(db: Queryable, on: ChainKey, below: number)
 }
 
 /** Writes messages of confirmed blocks. */
-export const confirmMessages = (client: pg.ClientBase, on: ChainKey, messages: readonly SentMessage[]): Promise<void> =>
-  upsertMessages(client, on, messages, true)
+export const confirmMessages = (db: Queryable, on: ChainKey, messages: readonly SentMessage[]): Promise<void> =>
+  upsertMessages(db, on, messages, true)
 
 const MESSAGE = unnestOf<SentMessage>(
   [
@@ -107,11 +106,8 @@ export async function forgetReceipts(db: Queryable, network: Network, below: num
 }
 
 /** Writes receipts of the hub's confirmed blocks. */
-export const confirmReceipts = (
-  client: pg.ClientBase,
-  network: Network,
-  receipts: readonly ReceivedMessage[],
-): Promise<void> => upsertReceipts(client, network, receipts, true)
+export const confirmReceipts = (db: Queryable, network: Network, receipts: readonly ReceivedMessage[]): Promise<void> =>
+  upsertReceipts(db, network, receipts, true)
 
 const RECEIPT = unnestOf<ReceivedMessage>(
   [

@@ -28,7 +28,7 @@ import { pipelined } from '../pg/pipeline.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
-import { BY_INDEX, lockHead, writeHead, writerTime } from './head.js'
+import { BY_INDEX, type LockedHead, lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { beginsPartition, makePartitionsAhead } from './partitions.js'
 import { loadSlice } from './slice.js'
@@ -62,8 +62,7 @@ export class MovedHeadError extends Error {
 }
 
 /**
- * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write. All
- * writers of the journal use it.
+ * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write.
  * @throws LostLeadershipError when another process leads
  * @throws MovedHeadError when the batch was written ahead on another head
  */
@@ -71,23 +70,41 @@ export async function appendEntries(
   client: pg.ClientBase,
   network: Network,
   entries: readonly DecodedEntry[],
-  { epoch, ahead, ...options }: AppendOptions,
+  options: AppendOptions,
 ): Promise<Appended> {
-  const head = await lockHead(client, network, epoch ?? null)
+  const head = await lockHead(client, network, options.epoch ?? null)
+  const decided = await decideEntries(client, network, { entries, head, ...options })
+  await pipelined(client, decided.write)
+  return decided
+}
+
+/** What a transaction appends, decided behind the head's lock, with the statements that write it. */
+export interface Decided extends Appended {
+  write(db: Queryable): Promise<unknown>[]
+}
+
+/**
+ * Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it.
+ * @param head locked
+ * @throws MovedHeadError when the batch was written ahead on another head
+ */
+export async function decideEntries(
+  client: pg.ClientBase,
+  network: Network,
+  { entries, head, epoch, ahead, ...options }: AppendOptions & { entries: readonly DecodedEntry[]; head: LockedHead },
+): Promise<Decided> {
   const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
   if (ahead) {
     if (!isSameHead(ahead.base, head)) throw new MovedHeadError('another writer came between')
-    await writeHead(client, network, ahead.changes.head)
-    return ahead
+    return { write: (db) => [writeHead(db, network, ahead.changes.head)], ...ahead }
   }
   const batch = await readBatch(client, { network, head, entries, ...options })
   const changes = batch.foldAt(writerMs)
   batch.remember(changes)
-  if (entries.length === 0) return { changes, writerMs }
+  if (entries.length === 0) return { changes, writerMs, write: () => [] }
   // signed changes and replays leave it to the leader, who may create tables
   if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
-  await pipelined(client, (db) => writeChanges(db, network, changes))
-  return { changes, writerMs }
+  return { changes, writerMs, write: (db) => writeChanges(db, network, changes) }
 }
 
 /**

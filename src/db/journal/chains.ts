@@ -127,9 +127,9 @@ const MOVE = {
  * Moves a checkpoint by compare-and-set, in the transaction of its rows.
  * @throws Error when another process has moved it
  */
-export async function moveCheckpoint(client: pg.ClientBase, row: ChainRow, to: Checkpoint): Promise<void> {
+export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoint): Promise<void> {
   const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash]
-  if ((await execute(client, row.network, MOVE, values)) !== 1) throw movedError(row)
+  if ((await execute(db, row.network, MOVE, values)) !== 1) throw movedError(row)
 }
 
 /** A checkpoint that another process has moved. */

@@ -13,8 +13,8 @@ import { type Columns, unnestOf } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 /** Writes confirmed payments; a stored confirmed payment never changes again. */
-export function confirmPayments(client: pg.ClientBase, on: ChainKey, payments: readonly Payment[]): Promise<void> {
-  return upsert(client, on, payments, PAYMENT_STATE.confirmed)
+export function confirmPayments(db: Queryable, on: ChainKey, payments: readonly Payment[]): Promise<void> {
+  return upsert(db, on, payments, PAYMENT_STATE.confirmed)
 }
 
 /**
@@ -94,7 +94,7 @@ async function upsert(
  * @returns ids of the stored ones among them
  */
 export async function writeOutcomes(
-  client: pg.ClientBase,
+  db: Queryable,
   { network, chain }: ChainKey,
   outcomes: readonly ConfirmedOutcome[],
 ): Promise<Buffer[]> {
@@ -103,7 +103,7 @@ export async function writeOutcomes(
       state = CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${PAYMENT_STATE.done} ELSE p.state END
     FROM unnest($3::bytea[], $4::int2[], $5::int8[]) AS o (id, outcome, block)
     WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed} RETURNING p.id`
-  const rows = await query<{ id: Buffer }>(client, network, { name: 'write_outcomes', text }, [
+  const rows = await query<{ id: Buffer }>(db, network, { name: 'write_outcomes', text }, [
     chain,
     outcomes.map(({ id }) => id),
     outcomes.map(({ outcome }) => PAYMENT_OUTCOME[outcome]),

@@ -50,6 +50,10 @@ class Pipeline implements pg.Submittable {
     })
   }
 
+  get isEmpty(): boolean {
+    return this.#queries.length === 0
+  }
+
   /** Of the statement whose answer comes next: the driver remembers what the server has parsed. */
   get name(): string | undefined {
     return this.#queries[this.#answered]?.name
@@ -116,7 +120,7 @@ export function pipelined<T extends readonly unknown[]>(
   const pipeline = new Pipeline()
   if (pooled.has(client)) pooled.add(pipeline)
   const answers = Promise.all(send(pipeline as unknown as Queryable))
-  client.query(pipeline)
+  if (!pipeline.isEmpty) client.query(pipeline)
   return answers as unknown as Promise<T>
 }
 

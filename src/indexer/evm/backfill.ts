@@ -14,7 +14,7 @@ import { fetchRange } from './fetchRange.js'
 import { fillGaps } from './fillGaps.js'
 import type { ChainIndexerOptions, ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
-import { LIVE_BATCH, writeConfirmed } from './write.js'
+import { decideConfirmed, LIVE_BATCH, lockFor } from './write.js'
 
 /** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
 const RANGES_AHEAD = 3
@@ -221,14 +221,16 @@ async function write(
     // again. The ordinary commit that records the end of the catch-up brings everything before it to disk.
     if (!isCaughtUp) await commitWithoutFlush(client)
     const ahead = (await writeRows?.(client)) ?? null
-    const done = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to, written, ahead })
+    const confirmed = { row, role: chain.role, epoch, logs, to, written, ahead }
+    const [head] = await pipelined(client, (db) => [lockFor(db, confirmed)])
+    const decided = await decideConfirmed(client, head, confirmed)
+    const { changes, writerMs } = decided
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
-    const { minimumWei } = done.changes.head
-    const tail = { dropFrom: block, blocks: [checkpointBlock], minimumWei }
-    await pipelined(client, (db) => [writeTail(db, row.network, row.chain, tail)])
+    const tail = { dropFrom: block, blocks: [checkpointBlock], minimumWei: changes.head.minimumWei }
+    await pipelined(client, (db) => [...decided.write(db), writeTail(db, row.network, row.chain, tail)])
     failpoint('backfill.before_commit')
-    return done
+    return { changes, writerMs }
   })
   Object.assign(row, to)
   failpoint('backfill.after_commit')

@@ -10,14 +10,14 @@ import {
   writeTailMessages,
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
-import { type Appended, type AppendOptions, appendEntries } from '../../db/journal/append.js'
+import { type AppendOptions, type Decided, decideEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
-import { assertLeader } from '../../db/journal/head.js'
+import { type LockedHead, lockHead } from '../../db/journal/head.js'
 import { followPlain, forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
-import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import type { Queryable } from '../../db/pg/pipeline.js'
+import { inShortTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
@@ -44,31 +44,45 @@ export interface ConfirmedWrite extends Pick<AppendOptions, 'written' | 'ahead'>
   to: Checkpoint
 }
 
+/** Locks the head for confirmed logs, and moves the checkpoint behind them. @throws LostLeadershipError first */
+export async function lockFor(
+  db: Queryable,
+  { row, epoch, to }: Pick<ConfirmedWrite, 'row' | 'epoch' | 'to'>,
+): Promise<LockedHead> {
+  const [head, moved] = await Promise.allSettled([lockHead(db, row.network, epoch), moveCheckpoint(db, row, to)])
+  if (head.status === 'rejected') throw head.reason
+  if (moved.status === 'rejected') throw moved.reason
+  return head.value
+}
+
 /**
- * Writes confirmed logs in the caller's transaction: entries into the journal, messages and payments into their tables,
- * the checkpoint behind them. What is unconfirmed below it was on another fork, however long ago it was seen. The head
- * is locked first, exclusively: raising a shared lock later could deadlock with another writer.
- * @throws LostLeadershipError
+ * Decides what confirmed logs change: entries of the journal, messages and payments of their tables. What is
+ * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
+ * @param head locked first, exclusively: raising a shared lock later could deadlock with another writer
  */
-export async function writeConfirmed(client: pg.ClientBase, write: ConfirmedWrite): Promise<Appended> {
-  const { row, role, epoch, logs, to, ...hints } = write
+export async function decideConfirmed(
+  client: pg.ClientBase,
+  head: LockedHead,
+  { row, role, epoch, logs, to, written, ahead }: ConfirmedWrite,
+): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const appended = await appendEntries(client, network, entries, { epoch, ...hints })
-  failpoint('index.after_append')
-  await confirmReceipts(client, network, received)
-  await confirmCredits(client, network, credits)
-  await confirmMessages(client, { network, chain }, sent)
-  await confirmPayments(client, { network, chain }, payments)
-  await writeOutcomes(client, { network, chain }, ends)
-  await moveCheckpoint(client, row, to)
-  await pipelined(client, (db) => [
-    forgetConfirmedTail(db, network, chain, to.nextBlock),
-    role === 'hub' ? forgetReceipts(db, network, to.nextBlock) : forgetMessages(db, row, to.nextBlock),
-    forgetSeenPayments(db, row, to.nextBlock),
-    ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
-  ])
-  return appended
+  const decided = await decideEntries(client, network, { entries, head, epoch, written, ahead: ahead ?? null })
+  return {
+    ...decided,
+    write: (db) => [
+      ...decided.write(db),
+      confirmReceipts(db, network, received),
+      confirmCredits(db, network, credits),
+      confirmMessages(db, { network, chain }, sent),
+      confirmPayments(db, { network, chain }, payments),
+      writeOutcomes(db, { network, chain }, ends),
+      forgetConfirmedTail(db, network, chain, to.nextBlock),
+      role === 'hub' ? forgetReceipts(db, network, to.nextBlock) : forgetMessages(db, row, to.nextBlock),
+      forgetSeenPayments(db, row, to.nextBlock),
+      ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
+    ],
+  }
 }
 
 /** The writes of one step of following a chain. */
@@ -98,18 +112,23 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
     const at = { nextBlock: row.nextBlock, parentHash: row.parentHash }
     return followPlain(pool, row, { epoch, to: to ?? at, blocks: extension?.blocks ?? [] })
   }
-  return inTransaction(pool, async (client) => {
-    let { minimumWei } = write
-    if (to) {
-      const { changes } = await writeConfirmed(client, { row, role: chain.role, epoch, logs, to })
-      minimumWei = changes.head.minimumWei
-    } else await assertLeader(client, row.network, epoch)
-    await pipelined(client, (db) => [
-      ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
-      notifyBlock(db, row.network),
-    ])
-    failpoint('follow.before_commit')
-    return minimumWei
+  const confirming = to && { row, role: chain.role, epoch, logs, to }
+  return inShortTransaction(pool, {
+    // unconfirmed bids move the head's version
+    first: (db) => (confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch)),
+    async decide(client, head) {
+      const decided = confirming && (await decideConfirmed(client, head, confirming))
+      const { minimumWei } = decided?.changes.head ?? write
+      failpoint('follow.before_commit')
+      return async (db) => {
+        await Promise.all([
+          ...(decided?.write(db) ?? []),
+          ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+          notifyBlock(db, row.network),
+        ])
+        return minimumWei
+      }
+    },
   })
 }
 

@@ -16,7 +16,6 @@ const REORG_BLOCKS = 2
 const START_MS = 8_000
 /** Fail points of a world that has caught up; those of the backfill are tested in test/recovery. */
 const FAIL_POINTS = [
-  'index.after_append',
   'follow.before_transaction',
   'follow.after_commit',
   'follow.before_commit',
