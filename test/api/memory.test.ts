@@ -75,15 +75,33 @@ describe('answers that were given before', () => {
     }
   })
 
-  it('that another table could change are not kept', async () => {
-    const name = freshName()
-    const check = async () => (await world.post('/v1/names/register/check', [name])).body[0]
-    for (let i = 0; i < 3; i++) expect(await check()).toEqual({ name, isAvailable: true })
-    await world.tail('mainnet', [tailBlock(9, [bid({ from: alice, name, amountWei: MINIMUM_WEI })])])
-    expect(await check()).toEqual({ name, isAvailable: false, reason: 'pending' })
+  it('of free names are kept until a name begins or ceases to have an unconfirmed bid', async () => {
+    const [name, other] = [freshName(), freshName()]
+    const free = { name, isAvailable: true }
+    const pending = { name, isAvailable: false, reason: 'pending' }
+    const seen = (block: number, bidden: string) => [
+      tailBlock(block, [bid({ from: alice, name: bidden, amountWei: MINIMUM_WEI })]),
+    ]
+    const checks = [
+      async () => (await world.post('/v1/names/register/check', [name])).body[0],
+      async () => (await world.post('/v0.1/register/check', [name])).body[0],
+      async () => (await world.get(`/v0.1/register/check/${name}`)).body,
+    ]
+    const check = () => Promise.all(checks.map((each) => each()))
+    const old = (now: typeof free) => [now, ...Array(2).fill({ name, isAvailable: now.isAvailable })]
+    for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
+    // behind the version's back: what is kept doesn't see it
+    await world.pool.query('ALTER TABLE facts RENAME TO facts_away')
+    expect(await check()).toEqual(old(free))
+    await world.pool.query('ALTER TABLE facts_away RENAME TO facts')
+    await world.tail('mainnet', seen(9, name))
+    for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(pending))
+    // the block was reorged away
+    await world.tail('mainnet', seen(9, other))
+    for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
   })
 
-  it('are as new as the last commit where all who ask the same share one, those that are not kept too', async () => {
+  it('are as new as the last commit where all who ask the same share one', async () => {
     const free = freshName()
     const ask = async () => (await world.post('/v1/names/register/check', [free])).body[0].isAvailable
     const together = () => Promise.all(Array.from({ length: 50 }, ask))
@@ -122,6 +140,7 @@ describe('answers that were given before', () => {
     const name = freshName()
     const check = async () => (await world.post('/v1/names/register/check', [name])).status
     expect(await check()).toBe(200)
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
     await world.pool.query('ALTER TABLE facts RENAME TO facts_away')
     expect(new Set(await Promise.all(Array.from({ length: 20 }, check)))).toEqual(new Set([500]))
     await world.pool.query('ALTER TABLE facts_away RENAME TO facts')

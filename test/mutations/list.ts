@@ -35,6 +35,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: ['test/api/memory.test.ts'], only: 'as new as the last commit' },
   },
   {
+    name: 'a free name is kept free after a bid for it was seen',
+    invariant: 2,
+    file: 'src/api/serving/memory.ts',
+    find: 'kept.answer.isOfFacts && reading.factsVersion !== wanted.factsVersion',
+    replace: 'false',
+    tests: { files: ['test/api/memory.test.ts'], only: 'of free names are kept' },
+  },
+  {
     name: 'an answer that is being made is shared by who asks later',
     invariant: 2,
     file: 'src/api/serving/memory.ts',
@@ -190,9 +198,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the checkpoint moves in a transaction of its own',
     invariant: 8,
-    file: 'src/indexer/evm/write.ts',
-    find: '  await moveCheckpoint(client, row, to)\n',
-    replace: "  await client.query('COMMIT')\n  await client.query('BEGIN')\n  await moveCheckpoint(client, row, to)\n",
+    file: 'src/indexer/evm/backfill.ts',
+    find: '    const [head] = await pipelined(client, (db) => [lockFor(db, confirmed)])\n',
+    replace:
+      "    const [head] = await pipelined(client, (db) => [lockFor(db, confirmed)])\n    await client.query('COMMIT; BEGIN')\n",
     tests: { files: ['test/recovery/kill.test.ts'], only: 'backfill.before_commit' },
   },
   {

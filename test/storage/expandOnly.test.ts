@@ -20,7 +20,12 @@ const TAKES: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bALTER\s+TABLE\b[^;]*\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b/i, 'refuses rows'],
   [/\bALTER\s+COLUMN\b[^;,]*\b(TYPE|SET\s+DATA)\b/i, 'changes a type'],
-  [/\b(TRUNCATE|REVOKE|CREATE\s+(OR\s+REPLACE\s+)?(TRIGGER|RULE))\b/i, 'changes what is written'],
+  [/\b(TRUNCATE|REVOKE|CREATE\s+(OR\s+REPLACE\s+)?RULE)\b/i, 'changes what is written'],
+  // one that is called once a statement has written its rows can't change them
+  [
+    /\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b(?![^;]*\bAFTER\b[^;]*\bFOR\s+EACH\s+STATEMENT\b)/i,
+    'changes what is written',
+  ],
 ]
 
 /** Tables that a migration makes: what follows to them breaks nobody. */
@@ -67,6 +72,8 @@ it.each([
   'ALTER TABLE "jobs" ALTER COLUMN "tx" TYPE BIGINT',
   'CREATE UNIQUE INDEX "i" ON "jobs" ("tx")',
   'TRUNCATE "jobs"',
+  'CREATE TRIGGER "t" BEFORE INSERT ON "jobs" FOR EACH STATEMENT EXECUTE FUNCTION "f"()',
+  'CREATE OR REPLACE TRIGGER "t" AFTER INSERT ON "jobs" FOR EACH ROW EXECUTE FUNCTION "f"()',
 ])('an older version does not bear: %s', (sql) => {
   expect(breaches(`-- a comment\n${sql};`)).toHaveLength(1)
 })
@@ -77,6 +84,7 @@ it.each([
   'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER NOT NULL DEFAULT 0',
   'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER DEFAULT 0 NOT NULL',
   'CREATE INDEX "i" ON "jobs" ("tx"); DROP INDEX "j" -- not a rename',
+  'CREATE TRIGGER "t" AFTER INSERT ON "jobs" FOR EACH STATEMENT EXECUTE FUNCTION "f"()',
 ])('an older version bears: %s', (sql) => {
   expect(breaches(sql)).toEqual([])
 })

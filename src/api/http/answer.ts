@@ -17,6 +17,8 @@ export interface Answer {
   version?: string
   /** Depends on nothing but its request and the journal, and may be kept until that moves. */
   isOfJournal?: boolean
+  /** Depends on unconfirmed bids beside the journal, and may be kept until either moves. */
+  isOfFacts?: boolean
   /** Is given while the network is caught up alone. */
   needsCurrent?: boolean
 }

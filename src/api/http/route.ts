@@ -82,7 +82,7 @@ export interface Route {
   fromReplica?: true | 'feed'
   /**
    * A look-up without a key: who asks the same at the same moment shares an answer, which is kept where it says so
-   * (`isOfJournal`).
+   * (`isOfJournal`, `isOfFacts`).
    */
   isShared?: true
   /** Its answers are streams, which stay until one side ends them. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { readVersion } from '../../db/journal/head.js'
+import { readVersion, type Version } from '../../db/journal/head.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Answer, type Message, messageOf } from '../http/answer.js'
 import { sharing } from '../http/batches.js'
@@ -13,10 +13,8 @@ const MAX_BYTES = 1_024
 /** Bound on what anything that goes past the journal's head could keep wrong. */
 const KEPT_MS = 60_000
 
-/** The journal's version, as one read told all who had asked before it. */
-export interface Reading {
-  version: string
-}
+/** The version, as one read told all who had asked before it: an object of its own. */
+export type Reading = Version
 
 /** What is asked: a key that says all an answer depends on beside the journal, null where that is much. */
 export interface Question {
@@ -66,7 +64,7 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
  */
 export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshness'>): Memory {
   const entries = new LRUCache<string, Entry>({ max: MAX_ANSWERS, ttl: KEPT_MS })
-  const readerOf = (network: Network) => sharing(async () => ({ version: await readVersion(pool, network) }))
+  const readerOf = (network: Network) => sharing(() => readVersion(pool, network))
   const readers = { mainnet: readerOf('mainnet'), testnet: readerOf('testnet') }
   return {
     read: ({ key, network }) => (key !== null && entries.has(key) ? readers[network]() : null),
@@ -74,6 +72,7 @@ export function createMemory({ pool, freshness }: Pick<Context, 'pool' | 'freshn
       const { making, kept, reading } = (key !== null && entries.get(key)) || {}
       if (making && reading === wanted) return making
       if (!kept || reading?.version !== wanted.version) return null
+      if (kept.answer.isOfFacts && reading.factsVersion !== wanted.factsVersion) return null
       if (!kept.answer.needsCurrent) return kept
       const found = freshness(network)
       return found instanceof Promise || found.isCatchingUp ? null : kept

@@ -5,7 +5,7 @@ import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
-import { availabilityOfTexts } from '../names/names.js'
+import { availabilityOfTexts, keptWith } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { isOfJournal, statusOf } from '../status/status.js'
 import {
@@ -25,29 +25,32 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
   isAvailable: z.boolean(),
 }).openapi('AvailabilityV01')
 
-/** Availability of each input; a text that is no name is not available. */
-async function availabilityIn(context: Context, inputs: readonly string[]) {
+/** Answer about inputs; a text that is no name is not available. */
+async function checkAnswer(context: Context, inputs: readonly string[], isOne = false): Promise<Answer> {
   const availability = await availabilityOfTexts(context, inputs)
-  return inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
+  const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
+  return { ...ok(isOne ? each[0] : each), ...keptWith(availability) }
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
+  isShared: true,
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
   responses: answers('Its availability', AvailabilitySchema),
   errors: ['catching_up'],
-  handle: async ({ params }, context) => ok((await availabilityIn(context, [params.name!]))[0]),
+  handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
 })
 
 const checkMany = route.post('/v0.1/register/check', {
+  isShared: true,
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether names can be registered',
   description: 'One element per input, in its order; what is no name is not available.',
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: answers('Availability of each', z.array(AvailabilitySchema)),
   errors: ['too_many', 'catching_up'],
-  handle: async ({ body }, context) => ok(await availabilityIn(context, body)),
+  handle: ({ body }, context) => checkAnswer(context, body),
 })
 
 /** Prices of a quote, which both kinds of quotes have. */

@@ -7,7 +7,7 @@ import { integerOf, wordOf } from '../http/query.js'
 import { MAX_STAY_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
+import { availabilityAnswer, availabilityOfTexts, keptWith, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
 import { isOfJournal } from '../status/status.js'
@@ -34,8 +34,7 @@ const check = route.post('/v1/names/register/check', {
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
     const answer = ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
-    // a payment under way, which no journal has, makes a free name one that is not
-    return { ...answer, isOfJournal: availability.every((found) => found === 'taken'), needsCurrent: true }
+    return { ...answer, ...keptWith(availability) }
   },
 })
 

@@ -52,11 +52,19 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-const version = prepare<{ version: string }>('journal_version', versionOf)
+/** What public answers are made of, each a text that changes with it. */
+export interface Version {
+  /** The public registry. */
+  version: string
+  /** The names that have unconfirmed bids. */
+  factsVersion: string
+}
 
-/** The version of a network's public registry. */
-export async function readVersion(db: Queryable, network: Network): Promise<string> {
-  return only(await version(db, network, []), network).version
+const version = prepare<Version>('journal_version', versionOf)
+
+/** The version of what a network's public answers are made of. */
+export async function readVersion(db: Queryable, network: Network): Promise<Version> {
+  return only(await version(db, network, []), network)
 }
 
 let noteWait = (_network: Network, _ms: number): void => {}

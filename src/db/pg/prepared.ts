@@ -48,10 +48,12 @@ export const entryAt = (l: Leaves, generation: string, seq: string): string =>
 
 /**
  * `version`: a text that every public change of the network's registry changes, each of which has an event, and no
- * private one: that answers are read again would tell when those come.
+ * private one: that answers are read again would tell when those come. `facts_version`: one that a change of the names
+ * with unconfirmed bids changes.
  */
 export const versionOf = (l: Leaves): string =>
-  `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version FROM journal_heads WHERE network = ${l.network}`
+  `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
+   FROM journal_heads WHERE network = ${l.network}`
 
 type Moving = Pick<Leaves, 'network' | 'moves'>
 
