@@ -10,12 +10,12 @@ import { list, load, remove, root, set, show } from '../../src/cli/airdrop/airdr
 import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { readAirdropProofs } from '../../src/db/airdrop/proofs.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { loadRows, type Row, storedOf } from '../support/airdrop.js'
+import { startMigrated } from '../support/migrated.js'
 
 let home: string
 let postgres: Postgres
@@ -27,8 +27,7 @@ let community: string
 
 beforeAll(async () => {
   home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-load-'))
-  postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
-  await migrate(postgres.url)
+  postgres = await startMigrated(path.join(home, 'pg'))
   pool = createPool({ url: postgres.url, max: 3, applicationName: 'test' })
   vi.stubEnv('DATABASE_URL', postgres.url)
   vi.stubEnv('CLUSTERD_CHAINS', path.join(home, 'chains.json'))

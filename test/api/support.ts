@@ -14,7 +14,6 @@ import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { Listener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
@@ -27,7 +26,8 @@ import { bigIntToWord, fromHex, txKey } from '../../src/registry/primitives/byte
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { startMigrated } from '../support/migrated.js'
 
 /** One of all worlds: a key that one gives is good in another. */
 const TOKEN_KEY = Buffer.alloc(32, 7)
@@ -87,8 +87,7 @@ const LABELS: readonly { network: Network; label: string }[] = [
 
 export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
-  const postgres = await startPostgres({ dataDir: path.join(home, 'pg') })
-  await migrate(postgres.url)
+  const postgres = await startMigrated(path.join(home, 'pg'))
   const pool = createPool({
     ...{ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 },
     // as the daemon's pool of reads

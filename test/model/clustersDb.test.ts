@@ -9,11 +9,11 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { createWrittenKeys } from '../../src/db/journal/keyFilter.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { startMigrated } from '../support/migrated.js'
 import { CommunityModel } from './communityModel.js'
 import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { folded, LATE } from './lines.js'
@@ -25,8 +25,7 @@ let pool: pg.Pool
 let hub: ChainRow
 
 beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
+  postgres = await startMigrated(join(home, 'pg'))
   pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
   const chain = { network: 'mainnet', label: '1', instance: '', chainId: 31_337, startBlock: 0 } as const
   hub = await registerChain(pool, { ...chain, genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) })

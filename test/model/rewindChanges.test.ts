@@ -12,7 +12,6 @@ import {
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterById } from '../../src/db/registry/clusters.js'
 import type { ClusterChange, CommunityChange } from '../../src/registry/journal/change.js'
@@ -20,7 +19,8 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { startMigrated } from '../support/migrated.js'
 
 const home = mkdtempSync(join(tmpdir(), 'clusterd-rewind-'))
 let postgres: Postgres
@@ -28,8 +28,7 @@ let pool: pg.Pool
 let row: ChainRow
 
 beforeAll(async () => {
-  postgres = await startPostgres({ dataDir: join(home, 'pg') })
-  await migrate(postgres.url)
+  postgres = await startMigrated(join(home, 'pg'))
   pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
   row = await registerChain(pool, {
     network: 'mainnet',

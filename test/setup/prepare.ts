@@ -1,6 +1,7 @@
 import { inject } from 'vitest'
 import { type PreparedPostgres, preparePostgres } from '../../src/testing/processes/postgres.js'
 import { startProgramsFrom } from '../../src/testing/processes/programs.js'
+import { copyMigrated } from '../support/migrated.js'
 import { builtProgram } from './built.js'
 
 declare module 'vitest' {
@@ -13,3 +14,4 @@ declare module 'vitest' {
 
 startProgramsFrom((program) => builtProgram(inject('programs'), program))
 preparePostgres(inject('postgres'))
+copyMigrated(`${inject('postgres').template}-migrated`)

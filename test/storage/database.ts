@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { startMigrated } from '../support/migrated.js'
 
 /** A migrated database for the tests of a file, filled by their SQL. */
 export function useDatabase(): { readonly pool: pg.Pool; readonly url: string } {
@@ -13,8 +13,7 @@ export function useDatabase(): { readonly pool: pg.Pool; readonly url: string } 
   let postgres: Postgres
   let pool: pg.Pool
   beforeAll(async () => {
-    postgres = await startPostgres({ dataDir: join(home, 'pg') })
-    await migrate(postgres.url)
+    postgres = await startMigrated(join(home, 'pg'))
     pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
   })
   afterAll(async () => {

@@ -13,7 +13,6 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { listJobs } from '../../src/db/outbox/list.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
@@ -23,7 +22,7 @@ import { Relayer, type RelayerOptions, type StepOutcome } from '../../src/relaye
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
 import {
   account,
   type ChainClients,
@@ -36,6 +35,7 @@ import {
   SPOKE_CHAIN_ID,
   SPOKE_EID,
 } from './bridgeContracts.js'
+import { startMigrated } from './migrated.js'
 import { allMined } from './miner.js'
 
 export { MINIMUM_WEI }
@@ -90,7 +90,7 @@ export interface BridgeWorld {
 export async function startBridgeWorld({ payments = false } = {}): Promise<BridgeWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bridge-'))
   const [postgres, hubAnvil, spokeAnvil] = await Promise.all([
-    startPostgres({ dataDir: join(home, 'pg') }),
+    startMigrated(join(home, 'pg')),
     startAnvil({ chainId: HUB_CHAIN_ID, logFile: join(home, 'hub.log') }),
     startAnvil({ chainId: SPOKE_CHAIN_ID, logFile: join(home, 'spoke.log') }),
   ])
@@ -101,7 +101,6 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
   await spoke.test.setBalance({ address: relayer, value: 10n ** 22n })
   const contracts = await deployBridge(hub, spoke, relayer)
   const paid = payments ? await deployPayments(hub, spoke, relayer) : { hub: undefined, spoke: undefined }
-  await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 12, applicationName: 'test' })
   const common = { network: 'mainnet', confirmation: { blocks: 2 }, pollMs: 50, local: true }
   const file = {

@@ -10,7 +10,6 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
-import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { Progress } from '../../src/indexer/progress.js'
@@ -19,8 +18,9 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { testAccount } from '../../src/testing/world.js'
+import { startMigrated } from './migrated.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 
@@ -53,7 +53,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
   const home = mkdtempSync(join(tmpdir(), 'clusterd-hub-'))
   const chainId = 900_000_001
   const [postgres, anvil] = await Promise.all([
-    startPostgres({ dataDir: join(home, 'pg') }),
+    startMigrated(join(home, 'pg')),
     startAnvil({ chainId, slotsInAnEpoch, extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - ageS)] }),
   ])
   const chain = { ...foundry, id: chainId }
@@ -71,7 +71,6 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     relayer: owner,
     pauser: owner,
   })
-  await migrate(postgres.url)
   const pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
   const [config] = parseChainsFile(
     {

@@ -4,14 +4,14 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { startMigrated } from '../../../test/support/migrated.js'
 import { Loops } from '../../ops/loops.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import type { Postgres } from '../../testing/processes/postgres.js'
 import type { LeaderRole } from './codes.js'
 import { startCopy } from './copy.js'
 import { tryLead, whileLeading } from './leader.js'
-import { migrate } from './migrate.js'
 import { Listener, notify } from './notify.js'
 import { createPool, inTransaction } from './pool.js'
 import { ANSWER_LIMIT_MS, BEAT_MS, FROZEN_MS } from './session.js'
@@ -26,8 +26,7 @@ let server: Postgres
 let proxy: TcpProxy
 
 beforeAll(async () => {
-  server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  await migrate(server.url)
+  server = await startMigrated(path.join(home, 'pg'))
 })
 beforeEach(async () => {
   proxy = await startTcpProxy(server)

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { startMigrated } from '../../../test/support/migrated.js'
 import { Loops } from '../../ops/loops.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import type { Postgres } from '../../testing/processes/postgres.js'
 import { LEADER_ROLE } from './codes.js'
 import { whileLeading } from './leader.js'
-import { migrate } from './migrate.js'
 import { Listener, LOOK_MS } from './notify.js'
 import { createPool } from './pool.js'
 import { query } from './rows.js'
@@ -31,8 +31,7 @@ let pool: pg.Pool
 const processes: Process[] = []
 
 beforeAll(async () => {
-  server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  await migrate(server.url)
+  server = await startMigrated(path.join(home, 'pg'))
   pool = createPool({ url: server.url, max: 8, applicationName: 'test' })
   await pool.query('CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)')
 })
