@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { type Bench, describeMachine, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bench, cpuMs, describeMachine, printTable, runBench, thousands } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
 import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
@@ -68,6 +68,10 @@ const GAUGES = {
 }
 
 interface Sample {
+  /** By the process's clock, ms. */
+  atMs: number
+  /** Processor time of the daemon, of all processes of the machine, and what its host gave to others, ms so far. */
+  cpuMs: number[]
   memoryMib: number
   lagBlocks: number
   /** By the gauges. */
@@ -89,7 +93,10 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
     const gaugesMib = Object.values(GAUGES).map(
       (gauge) => Number(new RegExp(`^${gauge} (.*)$`, 'm').exec(metrics)?.[1]) / 2 ** 20,
     )
-    samples.push({ memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed, gaugesMib })
+    const used = [cpuMs([stack.daemon.pid]), ...machineMs()]
+    samples.push({
+      ...{ atMs: performance.now(), cpuMs: used, memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed, gaugesMib },
+    })
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))
   }
   return samples
@@ -110,20 +117,41 @@ function judge(name: string, { ms, failed }: Met, limitMs: number): string[] {
   ]
 }
 
-/** Prints the daemon's memory over time: the most that each twentieth of it saw. */
-function printMemory(samples: readonly Sample[]): void {
-  const size = Math.ceil(samples.length / ROWS)
-  const parts = Array.from({ length: Math.ceil(samples.length / size) }, (_, i) =>
-    samples.slice(i * size, (i + 1) * size),
-  )
+/** Processor time of all processes, and what the host gave to others, ms since the machine began (proc(5)). */
+function machineMs(): [busy: number, stolen: number] {
+  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+    .split(/\s+/)
+    .slice(1)
+    .map(Number)
+  return [(user! + nice! + system! + irq! + softirq!) * 10, steal! * 10]
+}
+
+/** Prints the course of it, by twentieths of the time: the daemon's memory at most, processors, visitors' look-ups. */
+function printCourse(samples: readonly Sample[], { ms, atMs }: Met): void {
+  const startMs = samples[0]!.atMs
+  const sizeMs = (samples.at(-1)!.atMs - startMs + 1) / ROWS
+  const rowOf = (at: number) => Math.floor((at - startMs) / sizeMs)
+  const rows = Array.from({ length: ROWS }, (_, row) => samples.filter((sample) => rowOf(sample.atMs) === row))
   const most = (values: readonly number[]) => Math.max(...values).toFixed(0)
   printTable([
-    ['until second', 'resident MiB', ...Object.keys(GAUGES)],
-    ...parts.map((part, i) => [
-      String(i * size + part.length),
-      most(part.map(({ memoryMib }) => memoryMib)),
-      ...Object.keys(GAUGES).map((_, column) => most(part.map(({ gaugesMib }) => gaugesMib[column]!))),
-    ]),
+    [
+      ...['until second', 'resident MiB', ...Object.keys(GAUGES)],
+      ...['daemon %', 'machine %', 'stolen %', 'look-ups p99 ms'],
+    ],
+    ...rows.flatMap((part, row) => {
+      const [first, last] = [part[0], part.at(-1)]
+      if (!first || !last || first === last) return []
+      const share = (i: number) => ((last.cpuMs[i]! - first.cpuMs[i]!) / (last.atMs - first.atMs)) * 100
+      const looked = ms.filter((_, i) => rowOf(atMs[i]!) === row)
+      return [
+        [
+          ...[((last.atMs - startMs) / 1_000).toFixed(0), most(part.map(({ memoryMib }) => memoryMib))],
+          ...Object.keys(GAUGES).map((_, column) => most(part.map(({ gaugesMib }) => gaugesMib[column]!))),
+          ...[0, 1, 2].map((i) => share(i).toFixed(0)),
+          percentile(looked, 0.99).toFixed(0),
+        ],
+      ]
+    }),
   ])
 }
 
@@ -194,7 +222,7 @@ async function main({ onEnd }: Bench): Promise<void> {
     `${seconds} s under siege from ${ATTACKERS.length} addresses; answers to the attackers by status (-1: none):`,
   )
   printCounts(counts)
-  printMemory(samples)
+  printCourse(samples, looked)
   const broken = [
     ...judge('look-ups', looked, LOOK_UP_MS),
     ...judge('changes', changed, CHANGE_MS),

@@ -7,18 +7,21 @@ import { type Call, type Client, createClient, signInBy } from './http.js'
 /** What honest visitors met: time of each answer in ms, and the answers that were no success. */
 export interface Met {
   ms: number[]
+  /** When each of them came, by the process's clock, ms. */
+  atMs: number[]
   failed: string[]
 }
 
 /** Asks again and again at a steady pace; an answer that takes long delays no other. */
 async function ask(client: Client, everyMs: number, next: (n: number) => Call, signal: AbortSignal): Promise<Met> {
-  const met: Met = { ms: [], failed: [] }
+  const met: Met = { ms: [], atMs: [], failed: [] }
   const asked: Promise<void>[] = []
   for (let n = 0; !signal.aborted; n++) {
     const call = next(n)
     const one = client.ask(call).then(
       ({ status, ms, body }) => {
         met.ms.push(ms)
+        met.atMs.push(performance.now())
         if (status !== 200) met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body}`)
       },
       (error: Error) => void met.failed.push(`${call.path}: ${error.message}`),

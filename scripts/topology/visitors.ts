@@ -12,13 +12,14 @@ const REFUSALS = 10
 
 /** Waits for transactions that nobody sent, one after another, each for as long as may be. */
 export async function waits(api: string, signal: AbortSignal): Promise<Met> {
-  const met: Met = { ms: [], failed: [] }
+  const met: Met = { ms: [], atMs: [], failed: [] }
   for (let n = 1; !signal.aborted; n++) {
     const startedMs = performance.now()
     const path = `/v1/names/register/tx/0x${String(n).padStart(64, '0')}?wait=${WAIT_S}&since=not_found`
     await fetch(`${api}${path}`).then(
       async (response) => {
         met.ms.push(performance.now() - startedMs)
+        met.atMs.push(performance.now())
         if (response.status !== 200) met.failed.push(`${path}: ${response.status} ${await response.text()}`)
       },
       (error: Error) => void met.failed.push(`${path}: ${error.message}`),
