@@ -172,6 +172,8 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, asked.cost)
   const answerIn = async (at: Context, kept: Memory, last: Reading | null): Promise<Answer> => {
     const read = last ?? (await kept.read(asked))
+    // some kept answers are given while the network is caught up alone
+    if (read) await Promise.allSettled([at.freshness(network)])
     const known = read && kept.recall(asked, read)
     const answer = known
       ? (await known).answer
