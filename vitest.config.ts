@@ -14,7 +14,8 @@ const run = `${process.pid}-${Date.now()}`
 const programs = join(import.meta.dirname, `dist-test-${run}`)
 const template = join(process.env.TMPDIR, `clusterd-postgres-${run}`)
 process.on('exit', () => {
-  for (const folder of [programs, template, `${template}-migrated`]) rmSync(folder, { recursive: true, force: true })
+  const made = [programs, template, `${template}-migrated`, `${template}-migrated.new.log`]
+  for (const path of made) rmSync(path, { recursive: true, force: true })
 })
 
 /**

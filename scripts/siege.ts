@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { type Bench, cpuMs, describeMachine, printTable, runBench, thousands } from './bench/bench.js'
+import { type Bench, cpuMs, describeMachine, machineMs, printTable, runBench, thousands } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
-import { buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
+import { type Answered, buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
 startBuiltPrograms('siege')
 
@@ -106,7 +106,7 @@ const percentile = (ms: readonly number[], share: number): number =>
   ms.toSorted((a, b) => a - b)[Math.min(ms.length - 1, Math.floor(ms.length * share))] ?? Number.NaN
 
 /** Prints what a visitor met. @returns what of it breaks the promise */
-function judge(name: string, { ms, failed }: Met, limitMs: number): string[] {
+function judge(name: string, { ms, failed }: Answered, limitMs: number): string[] {
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(ms, share))
   console.log(
     `${name.padEnd(10)} ${thousands(ms.length).padStart(7)} answers, p50 ${p50!.toFixed(1)} ms, p99 ${p99!.toFixed(1)} ms, longest ${most!.toFixed(0)} ms; ${failed.length} failed`,
@@ -117,21 +117,13 @@ function judge(name: string, { ms, failed }: Met, limitMs: number): string[] {
   ]
 }
 
-/** Processor time of all processes, and what the host gave to others, ms since the machine began (proc(5)). */
-function machineMs(): [busy: number, stolen: number] {
-  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
-    .split(/\s+/)
-    .slice(1)
-    .map(Number)
-  return [(user! + nice! + system! + irq! + softirq!) * 10, steal! * 10]
-}
-
 /** Prints the course of it, by twentieths of the time: the daemon's memory at most, processors, visitors' look-ups. */
 function printCourse(samples: readonly Sample[], { ms, atMs }: Met): void {
   const startMs = samples[0]!.atMs
-  const sizeMs = (samples.at(-1)!.atMs - startMs + 1) / ROWS
+  const count = Math.max(1, Math.min(ROWS, Math.floor(samples.length / 2)))
+  const sizeMs = (samples.at(-1)!.atMs - startMs + 1) / count
   const rowOf = (at: number) => Math.floor((at - startMs) / sizeMs)
-  const rows = Array.from({ length: ROWS }, (_, row) => samples.filter((sample) => rowOf(sample.atMs) === row))
+  const rows = Array.from({ length: count }, (_, row) => samples.filter((sample) => rowOf(sample.atMs) === row))
   const most = (values: readonly number[]) => Math.max(...values).toFixed(0)
   printTable([
     [

@@ -12,7 +12,7 @@ import { databaseUrl } from '../src/testing/processes/postgres.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 import { freshWallet, registerOn } from '../test/support/world.js'
 import { type Bench, describeMachine, latencyOf, printTable, runBench, thousands } from './bench/bench.js'
-import { buyerOf, lookUps, type Met, memberOf } from './siege/honest.js'
+import { type Answered, buyerOf, lookUps, memberOf } from './siege/honest.js'
 import { DATABASE, type Installation, install } from './topology/installation.js'
 import { type Follower, finalized, flood, follow, waits, wholeFeed } from './topology/visitors.js'
 
@@ -92,7 +92,7 @@ async function disturb({ processes }: Installation): Promise<string[]> {
   return [...broken, ...(await restart('api-2', 'SIGKILL')), ...(await restart(standby, 'SIGTERM'))]
 }
 
-function row(name: string, { ms, failed }: Met): string[] {
+function row(name: string, { ms, failed }: Answered): string[] {
   const { p50, p99 } = latencyOf(ms)
   const times = [p50, p99, Math.max(...ms)].map((time) => time.toFixed(time < 100 ? 1 : 0))
   return [name, thousands(ms.length), ...times, String(failed.length)]

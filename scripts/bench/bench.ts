@@ -76,6 +76,14 @@ export function cpuMs(pids: readonly number[]): number {
   return (ticks.reduce((sum, n) => sum + n, 0) * 1_000) / TICKS_PER_S
 }
 
+/** Processor time of all processes, and what the host gave to others, ms since the machine began (proc(5)). */
+export function machineMs(): [busy: number, stolen: number] {
+  const [cpu = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user, nice, system, , , irq, softirq, steal] = cpu.split(/\s+/).slice(1).map(Number)
+  const ms = (ticks: number) => (ticks * 1_000) / TICKS_PER_S
+  return [ms(user! + nice! + system! + irq! + softirq!), ms(steal!)]
+}
+
 /** Processor time of the server's processes that serve other clients of this client's database. */
 export async function serverCpuMs(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>(

@@ -4,12 +4,16 @@ import { fund, walletOf } from '../../src/testing/chains/localClients.js'
 import type { WorldHub } from '../../src/testing/index.js'
 import { type Call, type Client, createClient, signInBy } from './http.js'
 
-/** What honest visitors met: time of each answer in ms, and the answers that were no success. */
-export interface Met {
+/** What visitors were answered: time of each answer in ms, and the answers that were no success. */
+export interface Answered {
   ms: number[]
-  /** When each of them came, by the process's clock, ms. */
-  atMs: number[]
   failed: string[]
+}
+
+/** What honest visitors met. */
+export interface Met extends Answered {
+  /** When each answer came, by the process's clock, ms. */
+  atMs: number[]
 }
 
 /** Asks again and again at a steady pace; an answer that takes long delays no other. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEvents } from '../../src/client/sse.js'
-import type { Met } from '../siege/honest.js'
+import type { Answered } from '../siege/honest.js'
 import { createClient } from '../siege/http.js'
 
 /** Longest wait that the API takes, seconds. */
@@ -11,15 +11,14 @@ const FLOODERS = 32
 const REFUSALS = 10
 
 /** Waits for transactions that nobody sent, one after another, each for as long as may be. */
-export async function waits(api: string, signal: AbortSignal): Promise<Met> {
-  const met: Met = { ms: [], atMs: [], failed: [] }
+export async function waits(api: string, signal: AbortSignal): Promise<Answered> {
+  const met: Answered = { ms: [], failed: [] }
   for (let n = 1; !signal.aborted; n++) {
     const startedMs = performance.now()
     const path = `/v1/names/register/tx/0x${String(n).padStart(64, '0')}?wait=${WAIT_S}&since=not_found`
     await fetch(`${api}${path}`).then(
       async (response) => {
         met.ms.push(performance.now() - startedMs)
-        met.atMs.push(performance.now())
         if (response.status !== 200) met.failed.push(`${path}: ${response.status} ${await response.text()}`)
       },
       (error: Error) => void met.failed.push(`${path}: ${error.message}`),

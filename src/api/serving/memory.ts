@@ -38,7 +38,7 @@ interface Entry {
   kept: Kept | null
 }
 
-/** Answers of one database that the journal alone decides. */
+/** Answers of one database that the journal decides, some of them with the unconfirmed bids. */
 export interface Memory {
   /** The version now, for a question that was asked before; null at once for another, which would wait in vain. */
   read(question: Question): Promise<Reading> | null
@@ -58,7 +58,7 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
 }
 
 /**
- * Creates the memory of a database. Each answer is compared with the journal's version, which is read for all requests
+ * Creates the memory of a database. Each answer is compared with the version, which is read for all requests
  * of a moment together, so that none is older than the last commit before its request; what is made for all who
  * ask the same under one reading begins after it, and so after they asked.
  */

@@ -230,6 +230,7 @@ async function write(
     const tail = { dropFrom: block, blocks: [checkpointBlock], minimumWei: changes.head.minimumWei }
     await pipelined(client, (db) => [...decided.write(db), writeTail(db, row.network, row.chain, tail)])
     failpoint('backfill.before_commit')
+    // not its statements, which hold the logs
     return { changes, writerMs }
   })
   Object.assign(row, to)

@@ -63,11 +63,11 @@ export async function lockFor(
 export async function decideConfirmed(
   client: pg.ClientBase,
   head: LockedHead,
-  { row, role, epoch, logs, to, written, ahead }: ConfirmedWrite,
+  { row, role, epoch, logs, to, ...hints }: ConfirmedWrite,
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const decided = await decideEntries(client, network, { entries, head, epoch, written, ahead: ahead ?? null })
+  const decided = await decideEntries(client, network, { entries, head, epoch, ...hints })
   return {
     ...decided,
     write: (db) => [
