@@ -1,5 +1,5 @@
-import { ed25519 } from '@noble/curves/ed25519'
 import { decodeBase58 } from '../registry/primitives/base58.js'
+import { ed25519PublicKey } from '../registry/primitives/ed25519.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
@@ -15,7 +15,7 @@ export function parseSolanaSecretKey(input: string): Uint8Array | null {
   const text = input.trim()
   const key = text.startsWith('[') ? fromJson(text) : decodeBase58(text, SECRET_KEY_BYTES)
   if (key?.length !== SECRET_KEY_BYTES) return null
-  const publicKey = ed25519.getPublicKey(key.subarray(0, SEED_BYTES))
+  const publicKey = ed25519PublicKey(key.subarray(0, SEED_BYTES))
   return publicKey.every((byte, i) => byte === key[SEED_BYTES + i]) ? Uint8Array.from(key) : null
 }
 

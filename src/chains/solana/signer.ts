@@ -57,7 +57,7 @@ export interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: Registrar
   commitment: Commitment
-  /** The relay authority's key, 64 bytes. */
+  /** The relay authority's key, 64 bytes whose halves belong together (src/config/solanaKey.ts). */
   secretKey: Uint8Array
   /** The most that is paid for a compute unit, millionths of a lamport. */
   maxUnitPrice: number
@@ -65,7 +65,7 @@ export interface SolanaSignerOptions {
 
 export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
   const { rpc, registrar, commitment } = options
-  const key = Keypair.fromSecretKey(options.secretKey)
+  const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
   const authority = key.publicKey
   const accountsOf = createAccounts(registrar)
 

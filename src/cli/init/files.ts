@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { sealKeystore } from '../../config/index.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
+import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import type { Wishes } from './wishes.js'
 
 const SECRET = 0o600
@@ -48,7 +48,7 @@ export function newDeployment(wishes: Wishes, owner: string): NewDeployment {
 /** The 64 bytes of seed and public key as a JSON array, as `solana-keygen` writes them. */
 function newSolanaKey(): { file: string; address: string } {
   const seed = randomBytes(32)
-  const publicKey = ed25519.getPublicKey(seed)
+  const publicKey = ed25519PublicKey(seed)
   return { file: `${JSON.stringify([...seed, ...publicKey])}\n`, address: bs58.encode(publicKey) }
 }
 
