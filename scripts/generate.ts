@@ -1,9 +1,10 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
  * (src/db/generated), the client's types (src/client/generated), the page's files (src/web/generated) and those of the
- * reference (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first.
+ * reference (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first. With
+ * `--programs` also a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
  *
- *   tsx scripts/generate.ts
+ *   tsx scripts/generate.ts [--programs]
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -74,18 +75,37 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
-/** Generates missing and stale outputs; where all are current only a few files are read. */
-export async function generate(): Promise<void> {
-  for (const { folder, sources, make } of OUTPUTS) {
-    const hash = createHash('sha256')
-    for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
-    const current = hash.digest('hex')
-    const stamp = join(ROOT, folder, 'sources.sha256')
-    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) continue
-    rmSync(join(ROOT, folder), { recursive: true, force: true })
-    await make(join(ROOT, folder))
-    writeFileSync(stamp, current)
+/** What `npm run dev`, `demo` and `clusterd` run, as is published. Its sources are there once all others are made. */
+function programs(): Output {
+  const files = filesIn('src').filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^src\/web\/page\//.test(file))
+  const sources = [...files, 'scripts/generate.ts', 'scripts/bundle-libraries.ts', 'package-lock.json']
+  const make = async (outdir: string): Promise<void> => {
+    const { build } = await import('esbuild')
+    const { bundleLibraries } = await import('./bundle-libraries.js')
+    const entryPoints = files.map((file) => join(ROOT, file))
+    await build({ entryPoints, outdir, outbase: join(ROOT, 'src'), format: 'esm', target: 'node20', sourcemap: true })
+    await bundleLibraries(outdir)
   }
+  return { folder: 'dist-dev', sources, make }
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await generate()
+/** Generates missing and stale outputs; where all are current only their sources are read. */
+export async function generate(): Promise<void> {
+  for (const output of OUTPUTS) await bringUpToDate(output)
+}
+
+async function bringUpToDate({ folder, sources, make }: Output): Promise<void> {
+  const hash = createHash('sha256')
+  for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
+  const current = hash.digest('hex')
+  const stamp = join(ROOT, folder, 'sources.sha256')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return
+  rmSync(join(ROOT, folder), { recursive: true, force: true })
+  await make(join(ROOT, folder))
+  writeFileSync(stamp, current)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await generate()
+  if (process.argv.includes('--programs')) await bringUpToDate(programs())
+}
