@@ -8,7 +8,7 @@ import { freePort } from '../../src/testing/processes/ports.js'
 import { databaseUrl } from '../../src/testing/processes/postgres.js'
 import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
-import { operatorAccount, privateKeyOf } from '../../src/testing/world.js'
+import { operatorAccount } from '../../src/testing/world.js'
 import { runCli } from '../../test/support/cli.js'
 import { type ClusterdProcess, startClusterd } from '../../test/support/clusterdProcess.js'
 import { startReplica } from '../../test/support/replica.js'
@@ -98,7 +98,7 @@ function environments(home: string, stack: Stack<'mainnet'>, places: ReadonlyMap
   copyFileSync(join(stack.home, 'chains.json'), chains)
   const relayer = operatorAccount('relayer')
   const [keystore, passwordFile] = [join(home, 'relayer-keystore.json'), join(home, 'relayer-password')]
-  writeFileSync(keystore, sealKeystore(fromHex(privateKeyOf(relayer)), PASSWORD, relayer.address))
+  writeFileSync(keystore, sealKeystore(fromHex(relayer.privateKey), PASSWORD, relayer.address))
   writeFileSync(passwordFile, PASSWORD)
   const file = { ...LOCAL_KEYS, POSTGRES_PASSWORD: PASSWORD }
   const keys = { RELAYER_KEYSTORE: keystore, RELAYER_PASSWORD_FILE: passwordFile }

@@ -14,7 +14,7 @@ import { endProcess } from './processes/processes.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { solanaEntry } from './solana/entry.js'
 import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
-import { operatorAccount, privateKeyOf } from './world.js'
+import { operatorAccount } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
 /** Public, as all keys of a local world. */
@@ -192,9 +192,9 @@ export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): Daem
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
   LIMITS: 'off',
-  RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')),
+  RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey,
   SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
-  AIRDROP_OPERATOR_PRIVATE_KEY: privateKeyOf(operatorAccount('airdropOperator')),
+  AIRDROP_OPERATOR_PRIVATE_KEY: operatorAccount('airdropOperator').privateKey,
   ...LOCAL_KEYS,
   ...at.env,
   HOST: at.env.HOST ?? '127.0.0.1',

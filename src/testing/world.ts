@@ -2,7 +2,7 @@ import { pbkdf2Sync } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad } from 'viem'
-import { type HDAccount, HDKey, hdKeyToAccount } from 'viem/accounts'
+import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -106,24 +106,36 @@ const EVM_ACCOUNTS = 10
 /** Index of the mnemonic's account for the world's own work, which is nobody's wallet. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
-/** Root of the mnemonic's accounts, by BIP-39 without a passphrase: viem stretches it anew, in JavaScript, for each. */
-let rootKey: HDKey | undefined
-const derived = new Map<string, HDAccount>()
+export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
-/** Account of the well-known mnemonic (BIP-44), derived once. */
-export function testAccount(addressIndex: number, accountIndex = 0): HDAccount {
+const parents = new Map<number, HDKey>()
+const derived = new Map<string, TestAccount>()
+
+/**
+ * Account of the well-known mnemonic (BIP-39 without a passphrase, BIP-44), derived once. viem stretches the mnemonic
+ * anew, in JavaScript, and derives all five levels for each.
+ */
+export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const index = `${accountIndex}/${addressIndex}`
-  rootKey ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
-  const account = derived.get(index) ?? hdKeyToAccount(rootKey, { accountIndex, addressIndex })
+  const account = derived.get(index) ?? derive(addressIndex, accountIndex)
   derived.set(index, account)
   return account
 }
 
+function derive(addressIndex: number, accountIndex: number): TestAccount {
+  const parent = parents.get(accountIndex) ?? rootKey().derive(`m/44'/60'/${accountIndex}'/0`)
+  parents.set(accountIndex, parent)
+  const privateKey: Hex = `0x${Buffer.from(parent.deriveChild(addressIndex).privateKey!).toString('hex')}`
+  return { ...privateKeyToAccount(privateKey), privateKey }
+}
+
+const rootKey = () => HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
+
 /** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
-    const account = testAccount(addressIndex)
-    return { address: lowerCase(account.address), privateKey: privateKeyOf(account) }
+    const { address, privateKey } = testAccount(addressIndex)
+    return { address: lowerCase(address), privateKey }
   })
 }
 
@@ -147,18 +159,11 @@ const OPERATORS = [
 ] as const
 
 /** Account of a role, none of which is among `worldAccounts`. */
-export function operatorAccount(operator: Operator): HDAccount {
+export function operatorAccount(operator: Operator): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
 export const operatorAddresses = (): Hex[] => OPERATORS.map((operator) => operatorAccount(operator).address)
-
-/** Private key of an account derived from a mnemonic. */
-export function privateKeyOf(account: HDAccount): Hex {
-  const key = account.getHdKey().privateKey
-  if (!key) throw new Error('deriving a local key: the account has no private key')
-  return `0x${Buffer.from(key).toString('hex')}`
-}
 
 export const lowerCase = (address: string): Hex => address.toLowerCase() as Hex
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
-import { operatorAccount, privateKeyOf } from '../../src/testing/world.js'
+import { operatorAccount } from '../../src/testing/world.js'
 import { runCli } from '../support/cli.js'
 import { world } from '../support/world.js'
 
@@ -73,7 +73,7 @@ describe('clusterd doctor', () => {
     const found = badOnes(findings).map(({ about, text }) => [about, text.includes('setRelayer')])
     expect(found).toContainEqual(['chain 1, relayer of the hub', true])
     expect(found).toContainEqual(['chain 8453, relayer of the payments', true])
-    const own = await examine({ RELAYER_PRIVATE_KEY: privateKeyOf(operatorAccount('relayer')) })
+    const own = await examine({ RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey })
     expect(badOnes(own)).toEqual([])
     expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH, lasts /)
   })

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, toHex } from 'viem'
-import type { HDAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -19,7 +18,7 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
-import { testAccount } from '../../src/testing/world.js'
+import { type TestAccount, testAccount } from '../../src/testing/world.js'
 import { startMigrated } from './migrated.js'
 
 export const MINIMUM_WEI = 10n ** 16n
@@ -33,7 +32,7 @@ export interface HubWorld {
   config: ChainConfig
   public: ReturnType<typeof publicClient>
   test: ReturnType<typeof testClient>
-  wallet(index: number): HDAccount
+  wallet(index: number): TestAccount
   /** Sends bids in one transaction and waits until it is mined. */
   bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
   open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>

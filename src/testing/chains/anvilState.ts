@@ -1,6 +1,6 @@
 import fs from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { writeAtomically } from '../processes/files.js'
-import { sleep } from '../processes/processes.js'
 
 /** Polling interval of the file's size and time, which is much cheaper than a copy. */
 const LOOK_MS = 200
@@ -54,31 +54,38 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/** Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed. */
+/**
+ * Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed, for
+ * which some file systems take their time.
+ */
 export function keepCheckedCopy(statePath: string): StateKeeper {
-  let stopped = false
+  const stopping = new AbortController()
   let seen = ''
-  const copyIfNew = () => {
+  const copy = checkedCopyOf(statePath)
+  const beside = `${copy}.${process.pid}.tmp`
+  const copyIfNew = async () => {
     const stamp = stampOf(statePath)
     if (stamp === undefined || stamp === seen) return
-    const bytes = fs.readFileSync(statePath)
+    const bytes = await fs.promises.readFile(statePath)
     // a write during the read could mix two valid states: only an untouched file counts
     if (!isWhole(bytes) || stampOf(statePath) !== stamp) return
-    writeAtomically(checkedCopyOf(statePath), bytes)
+    await fs.promises.writeFile(beside, bytes)
+    await fs.promises.rename(beside, copy)
     seen = stamp
   }
   const loop = (async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const start = performance.now()
-      copyIfNew()
-      await sleep(Math.max(LOOK_MS, (performance.now() - start) * PAUSE_PER_COST))
+      await copyIfNew()
+      const pauseMs = Math.max(LOOK_MS, (performance.now() - start) * PAUSE_PER_COST)
+      await sleep(pauseMs, undefined, stopping).catch(() => {})
     }
   })()
   return {
     async stop() {
-      stopped = true
+      stopping.abort()
       await loop
-      copyIfNew()
+      await copyIfNew()
     },
   }
 }
