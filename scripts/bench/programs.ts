@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'esbuild'
 import pg from 'pg'
-import ts from 'typescript'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
@@ -195,10 +195,9 @@ export function buildLoop(onEnd: Bench['onEnd']): string {
   const outDir = join(ROOT, `dist-bench-loop-${process.pid}`)
   mkdirSync(outDir)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022, verbatimModuleSyntax: true }
   for (const name of ['loop', 'rawLogs', 'bench']) {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url), 'utf8')
-    writeFileSync(join(outDir, `${name}.js`), ts.transpileModule(source, { compilerOptions }).outputText)
+    writeFileSync(join(outDir, `${name}.js`), transformSync(source, { loader: 'ts', target: 'es2022' }).code)
   }
   return join(outDir, 'loop.js')
 }

@@ -9,7 +9,7 @@ const SMALL = ['--leaves', '300', '--wallets', '4', '--bundles', '2', '--rounds'
 
 test('bench:airdrop loads a file, looks claims up and prints the ratio', async () => {
   // over this run's build; the bench fails where a claim has no transaction
-  const args = ['--import', 'tsx', 'scripts/bench-airdrop.ts', ...SMALL, '--cli', await testProgram('cli')]
+  const args = [await testProgram('scripts/bench-airdrop'), ...SMALL, '--cli', await testProgram('cli')]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
   expect(stdout).toMatch(/loaded 300 accounts in [\d.]+ s: [\d,]+ per second, peak \d+ MiB/)
   expect(stdout).toContain('bundles of 4 wallets among 300 leaves, 20 rounds')

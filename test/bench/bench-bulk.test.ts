@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 test('bench:bulk asks for many at once and for pages at every depth, beside bare SQL', async () => {
   // over this run's build; the bench fails where an answer lacks something
-  const args = ['--import', 'tsx', 'scripts/bench-bulk.ts', '--registrations', '1000', '--rounds', '2']
+  const args = [await testProgram('scripts/bench-bulk'), '--registrations', '1000', '--rounds', '2']
   const { stdout } = await promisify(execFile)(process.execPath, [...args, '--cli', await testProgram('cli')], {
     cwd: ROOT,
   })

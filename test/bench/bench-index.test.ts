@@ -11,8 +11,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const REGISTRATIONS = 2_000
 
 let program: string
+let script: string
 beforeAll(async () => {
   program = await testProgram('cli')
+  script = await testProgram('scripts/bench-index')
 })
 
 /** Runs the benchmark over this run's build. */
@@ -20,7 +22,7 @@ function bench(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): { pid: number; output: () => string; exited: Promise<number | null> } {
-  const all = ['--import', 'tsx', 'scripts/bench-index.ts', ...args, '--cli', program, '--payments', '100']
+  const all = [script, ...args, '--cli', program, '--payments', '100']
   const child = spawn(process.execPath, all, { cwd: ROOT, env: { ...process.env, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,6 +6,7 @@ import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/rel
 import { releaseTypedData } from '../../src/registry/community/release.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { testProgram } from '../setup/built.js'
 import { HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
 
@@ -30,10 +29,9 @@ afterAll(async () => {
 
 /** Starts a process that holds the relayer's key. */
 async function startSigner(): Promise<Child> {
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
   const child = await spawnChild({
     command: process.execPath,
-    args: ['--import', tsx, fileURLToPath(new URL('../support/signerProcess.ts', import.meta.url))],
+    args: [await testProgram('test/support/signerProcess')],
     logFile: join(process.env.TMPDIR!, `signer-${port}-${Date.now()}.log`),
     env: { SIGNER_KEY: RELAYER_KEY, SIGNER_CHAIN_ID: String(HUB_CHAIN_ID), SIGNER_PORT: String(port) },
   })

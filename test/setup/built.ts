@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
@@ -11,8 +11,20 @@ import { startProgramsFrom } from '../../src/testing/processes/programs.js'
  * computing, not after 3 s as from its sources through tsx. Built once per run, when the first of them is started.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PROGRAMS = ['cli', 'testing/solana/surfpoolChild']
-const TEST_PROGRAMS = ['test/relayer/child', 'test/relayer/payoutChild', 'test/solana/child']
+/** Of the package. */
+const PROGRAMS = ['cli', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
+/** Of tests, and scripts that they run. */
+const TEST_PROGRAMS = [
+  'scripts/bench-airdrop',
+  'scripts/bench-bulk',
+  'scripts/bench-index',
+  'scripts/bench-live',
+  'test/relayer/child',
+  'test/relayer/payoutChild',
+  'test/solana/child',
+  'test/support/logProcess',
+  'test/support/signerProcess',
+]
 const DEADLINE_MS = 60_000
 
 /**
@@ -41,7 +53,7 @@ export function startBuiltPrograms(name: string): void {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 
-/** The file of a program of the tests, by its path, in this run. */
+/** The file of a program of the tests or of a script that they run, by its path, in this run. */
 export const testProgram = (program: string): Promise<string> => builtProgram(inject('programs'), program)
 
 async function build(folder: string): Promise<void> {
@@ -59,8 +71,8 @@ async function build(folder: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // modules loaded by path, and native ones, stay in place
-    external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm'],
+    // modules loaded by path, native ones, and compilers stay in place
+    external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm', 'typescript', 'esbuild'],
     banner: {
       js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
     },
@@ -77,10 +89,13 @@ const inPlace = (folder: string): Plugin => ({
   setup(build) {
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
-      if (!text.includes('import.meta.url')) return null
+      if (!text.includes('import.meta.')) return null
       const inSources = relative(join(ROOT, 'src'), path)
       const place = inSources.startsWith('..') ? path : join(folder, inSources.replace(/\.ts$/, '.js'))
-      return { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href)), loader: 'ts' }
+      const contents = text
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(place)))
+      return { contents, loader: 'ts' }
     })
   },
 })

@@ -1,23 +1,26 @@
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attach } from '../../src/testing/index.js'
+import { testProgram } from '../setup/built.js'
 
 const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'clusterd-harness-'))
 const from = (name: string) => join(ROOT, 'node_modules', name)
-const source = (room: string) => join(ROOT, 'src', room, 'index.ts')
-const env = { ...process.env, NODE_OPTIONS: '--conditions=clusterd-source', VITEST: undefined, NODE_ENV: undefined }
+const env = { ...process.env, VITEST: undefined, NODE_ENV: undefined }
 
 /** The example in a folder of its own, as `npm install` would make it; the type check of this project has its types. */
-beforeAll(() => {
+beforeAll(async () => {
   cpSync(join(ROOT, 'examples/contract-harness'), folder, { recursive: true })
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  symlinkSync(ROOT, join(folder, 'node_modules/clusterd'))
+  const clusterd = join(folder, 'node_modules/clusterd')
+  mkdirSync(clusterd)
+  for (const part of ['package.json', 'contracts']) symlinkSync(join(ROOT, part), join(clusterd, part))
+  symlinkSync(dirname(await testProgram('cli')), join(clusterd, 'dist'))
   for (const name of ['@types/node', 'solc', 'tsx', 'viem', 'vitest'])
     symlinkSync(from(name), join(folder, 'node_modules', name))
 })
@@ -33,9 +36,9 @@ describe.concurrent('examples/contract-harness', () => {
   })
 
   it('attaches to a chain that runs under vitest', async () => {
-    const alias = { 'clusterd/testing': source('testing'), 'clusterd/contracts': source('contracts') }
-    const config = { resolve: { alias }, test: { include: ['test/attach.test.ts'] } }
-    writeFileSync(join(folder, 'vitest.config.ts'), `export default ${JSON.stringify(config)}`)
+    // as a package that is installed, not linked: Node loads it
+    const config = "{ test: { include: ['test/attach.test.ts'], server: { deps: { external: [/dist-test-/] } } } }"
+    writeFileSync(join(folder, 'vitest.config.ts'), `export default ${config}`)
     const { stdout } = await run(process.execPath, [from('vitest/vitest.mjs'), 'run'], { cwd: folder, env })
     expect(stdout).toMatch(/3 passed/)
   })

@@ -11,6 +11,7 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { packetOf } from '../contracts/support/bridge.js'
+import { testProgram } from '../setup/built.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { writeKeystore } from '../support/keystore.js'
 import { carry, type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
@@ -105,9 +106,8 @@ async function runAndKill(file: string, ...args: string[]): Promise<void> {
 
 /** A signer elsewhere that has the deployer's key. */
 async function startSigner(chainId: number) {
-  const program = join(import.meta.dirname, '../support/signerProcess.ts')
   const env = { ...process.env, SIGNER_KEY: deployerKey, SIGNER_CHAIN_ID: String(chainId) }
-  const child = spawn(process.execPath, ['--import', 'tsx', program], { env })
+  const child = spawn(process.execPath, [await testProgram('test/support/signerProcess')], { env })
   const port = await new Promise<string>((resolve) => {
     child.stdout.on('data', (bytes: Buffer) => resolve(/signer on (\d+)/.exec(bytes.toString())?.[1] ?? ''))
   })

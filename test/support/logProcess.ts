@@ -1,0 +1,40 @@
+import { runInThisContext } from 'node:vm'
+import { HttpRequestError } from 'viem'
+import { createLog, endOnBugs } from '../../src/ops/log/log.js'
+
+/** A program that writes to the log: its arguments are the log's format, a secret, and what it writes. */
+const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', string, string]
+const log = createLog({ level: 'trace', format })
+
+/** Makes an error where no code of ours lies, as libraries do: the log tells them by their place. */
+const makeElsewhere = runInThisContext('(Class, options) => new Class(options)', { filename: 'library.js' })
+const error = (): Error =>
+  makeElsewhere(HttpRequestError, { url: `http://node/${secret}`, body: { data: secret }, status: 500 })
+
+const NAMES = [
+  ...['authorization', 'signature', 'share', 'privateKey', 'relayerPrivateKey', 'secretKey', 'passphrase'],
+  'databaseUrl',
+]
+
+const WORK: Readonly<Record<string, () => void>> = {
+  secrets() {
+    const secrets = Object.fromEntries(NAMES.map((name) => [name, secret]))
+    log.info(secrets, 'a line')
+    log.info({ config: secrets }, 'a line')
+    log.info({ headers: { authorization: secret, 'x-auth-key': secret } }, 'a line')
+    log.info({ req: { headers: { 'x-api-key': secret, 'x-auth-key': secret } } }, 'a line')
+    log.info({ err: new Error('a request failed', { cause: error() }) }, 'a line')
+  },
+  token() {
+    log.info({ token: 'So11111111111111111111111111111111111111112' }, 'a line')
+  },
+  throw() {
+    endOnBugs(log)
+    throw error()
+  },
+  reject() {
+    endOnBugs(log)
+    void Promise.reject(error())
+  },
+}
+WORK[what]!()
