@@ -46,12 +46,10 @@ export async function bundleLibraries(folder: string): Promise<void> {
     }
     const toTarget = relative(join(folder, file, '..'), target)
     const path = (library: string) => `${toTarget.startsWith('.') ? '' : './'}${toTarget}/${fileOf(library)}`
-    writeFileSync(
-      join(folder, file),
-      text.replace(IMPORT, (found, _, quote, library) =>
-        isLibrary(library) ? `${quote}${path(library)}${quote}` : found,
-      ),
+    const linked = text.replace(IMPORT, (found, _, quote, library) =>
+      isLibrary(library) ? `${quote}${path(library)}${quote}` : found,
     )
+    if (linked !== text) writeFileSync(join(folder, file), linked)
   }
   mkdirSync(target, { recursive: true })
   for (const [library, names] of taken)

@@ -8,7 +8,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,6 +19,8 @@ interface Output {
   readonly folder: string
   /** Files whose content decides the output. */
   readonly sources: readonly string[]
+  /** Processes run from it: it is written over, and what an earlier one left goes a day later. */
+  readonly isRun?: boolean
   make(folder: string): void | Promise<void>
 }
 
@@ -86,7 +88,7 @@ function programs(): Output {
     await build({ entryPoints, outdir, outbase: join(ROOT, 'src'), format: 'esm', target: 'node20', sourcemap: true })
     await bundleLibraries(outdir)
   }
-  return { folder: 'dist-dev', sources, make }
+  return { folder: 'dist-dev', sources, isRun: true, make }
 }
 
 /** Generates missing and stale outputs; where all are current only their sources are read. */
@@ -94,15 +96,22 @@ export async function generate(): Promise<void> {
   for (const output of OUTPUTS) await bringUpToDate(output)
 }
 
-async function bringUpToDate({ folder, sources, make }: Output): Promise<void> {
+async function bringUpToDate({ folder, sources, isRun, make }: Output): Promise<void> {
   const hash = createHash('sha256')
   for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
   const current = hash.digest('hex')
   const stamp = join(ROOT, folder, 'sources.sha256')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return
-  rmSync(join(ROOT, folder), { recursive: true, force: true })
+  if (!isRun) rmSync(join(ROOT, folder), { recursive: true, force: true })
   await make(join(ROOT, folder))
+  if (isRun) for (const file of filesIn(folder)) removeOld(join(ROOT, file))
   writeFileSync(stamp, current)
+}
+
+const DAY_MS = 86_400_000
+
+function removeOld(file: string): void {
+  if (Date.now() - statSync(file).mtimeMs > DAY_MS) rmSync(file)
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
