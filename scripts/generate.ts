@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -78,18 +79,16 @@ const OUTPUTS: readonly Output[] = [
 ]
 
 /** What `npm run dev`, `demo` and `clusterd` run, as is published. Its sources are there once all others are made. */
-function programs(): Output {
-  const files = filesIn('src').filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^src\/web\/page\//.test(file))
-  const sources = [...files, 'scripts/generate.ts', 'scripts/bundle-libraries.ts', 'package-lock.json']
-  const make = async (outdir: string): Promise<void> => {
-    const { build } = await import('esbuild')
-    const { bundleLibraries } = await import('./bundle-libraries.js')
-    const entryPoints = files.map((file) => join(ROOT, file))
-    await build({ entryPoints, outdir, outbase: join(ROOT, 'src'), format: 'esm', target: 'node20', sourcemap: true })
-    await bundleLibraries(outdir)
-  }
-  return { folder: 'dist-dev', sources, isRun: true, make }
-}
+const programs = (): Output => ({
+  folder: 'dist-dev',
+  sources: [
+    ...sourcesOfPrograms(),
+    ...['build-programs', 'bundle-libraries'].map((script) => `scripts/${script}.ts`),
+    'package-lock.json',
+  ],
+  isRun: true,
+  make: buildPrograms,
+})
 
 /** Generates missing and stale outputs; where all are current only their sources are read. */
 export async function generate(): Promise<void> {

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
@@ -8,7 +6,7 @@ import pg from 'pg'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
-import { bundleLibraries } from '../bundle-libraries.js'
+import { buildPrograms } from '../build-programs.js'
 import { type Bench, cpuMs, describeMachine, serverCpuMs } from './bench.js'
 import type { BenchChain } from './chain.js'
 import { recordFigure } from './figure.js'
@@ -27,17 +25,11 @@ const LIMITS = {
   ...{ LIMIT_CHANGES_MINUTE: '1000000', LIMIT_CHANGES_DAY: '1000000', LIMIT_CLUSTERS_DAY: '1000000' },
 }
 
-/**
- * Compiles the daemon as it ships, without the type check, into a folder of its own beside the published one:
- * migrations are found from there, and no other build interferes.
- */
+/** Builds the daemon into a folder of its own beside the published one, so that no other build interferes. */
 export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-  const args = ['-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', outDir]
-  execFileSync(process.execPath, [tsc, ...args], { cwd: ROOT, stdio: 'inherit' })
-  await bundleLibraries(outDir)
+  await buildPrograms(outDir)
   return join(outDir, 'cli.js')
 }
 
