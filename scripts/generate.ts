@@ -12,9 +12,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { lockFile } from '../src/testing/processes/files.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 
 const ROOT = join(import.meta.dirname, '..')
+/** For another process that makes the same. */
+const WAIT_MS = 120_000
 
 interface Output {
   readonly folder: string
@@ -95,16 +98,35 @@ export async function generate(): Promise<void> {
   for (const output of OUTPUTS) await bringUpToDate(output)
 }
 
-async function bringUpToDate({ folder, sources, isRun, make }: Output): Promise<void> {
+/** Makes an output unless it is current; of processes that begin at once the first does. */
+async function bringUpToDate(output: Output): Promise<void> {
+  if (isCurrent(output)) return
+  const lock = await lockFile(join(ROOT, 'node_modules/.cache', `${output.folder.replaceAll('/', '-')}.lock`), WAIT_MS)
+  try {
+    if (!isCurrent(output)) await renew(output)
+  } finally {
+    lock.release()
+  }
+}
+
+const stampOf = ({ folder }: Output): string => join(ROOT, folder, 'sources.sha256')
+
+function hashOf({ sources }: Output): string {
   const hash = createHash('sha256')
   for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
-  const current = hash.digest('hex')
-  const stamp = join(ROOT, folder, 'sources.sha256')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return
-  if (!isRun) rmSync(join(ROOT, folder), { recursive: true, force: true })
-  await make(join(ROOT, folder))
-  if (isRun) for (const file of filesIn(folder)) removeOld(join(ROOT, file))
-  writeFileSync(stamp, current)
+  return hash.digest('hex')
+}
+
+const isCurrent = (output: Output): boolean =>
+  existsSync(stampOf(output)) && readFileSync(stampOf(output), 'utf8') === hashOf(output)
+
+async function renew(output: Output): Promise<void> {
+  const folder = join(ROOT, output.folder)
+  const made = hashOf(output)
+  rmSync(output.isRun ? stampOf(output) : folder, { recursive: true, force: true })
+  await output.make(folder)
+  if (output.isRun) for (const file of filesIn(output.folder)) removeOld(join(ROOT, file))
+  writeFileSync(stampOf(output), made)
 }
 
 const DAY_MS = 86_400_000
