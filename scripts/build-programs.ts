@@ -1,15 +1,8 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-
-const SOURCES = join(import.meta.dirname, '../src')
+import { filesIn, ROOT } from './files.js'
 
 /** Sources of the package's programs, by their paths in the project. */
-export function sourcesOfPrograms(): string[] {
-  return readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^web\/page\//.test(file))
-    .map((file) => join('src', file))
-    .sort()
-}
+export const sourcesOfPrograms = (): string[] =>
+  filesIn('src').filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^src\/web\/page\//.test(file))
 
 /**
  * Builds the package's programs as `npm run build` does, without types: in a second.
@@ -19,8 +12,8 @@ export async function buildPrograms(folder: string): Promise<void> {
   // who only asks for the sources waits for neither
   const [{ build }, { bundleLibraries }] = await Promise.all([import('esbuild'), import('./bundle-libraries.js')])
   await build({
-    entryPoints: sourcesOfPrograms().map((file) => join(SOURCES, '..', file)),
-    ...{ outdir: folder, outbase: SOURCES, format: 'esm', target: 'es2022', sourcemap: true },
+    ...{ absWorkingDir: ROOT, entryPoints: sourcesOfPrograms(), outbase: 'src', outdir: folder },
+    ...{ format: 'esm', target: 'es2022', sourcemap: true },
   })
   await bundleLibraries(folder)
 }

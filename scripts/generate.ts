@@ -8,14 +8,14 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lockFile } from '../src/testing/processes/files.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
+import { filesIn, ROOT } from './files.js'
 
-const ROOT = join(import.meta.dirname, '..')
 /** For another process that makes the same. */
 const WAIT_MS = 120_000
 
@@ -27,12 +27,6 @@ interface Output {
   readonly isRun?: boolean
   make(folder: string): void | Promise<void>
 }
-
-const filesIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-    .sort()
 
 const OUTPUTS: readonly Output[] = [
   {
@@ -100,33 +94,26 @@ export async function generate(): Promise<void> {
 
 /** Makes an output unless it is current; of processes that begin at once the first does. */
 async function bringUpToDate(output: Output): Promise<void> {
-  if (isCurrent(output)) return
+  const hash = createHash('sha256')
+  for (const source of output.sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
+  const current = hash.digest('hex')
+  const stamp = join(ROOT, output.folder, 'sources.sha256')
+  const isCurrent = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
+  if (isCurrent()) return
   const lock = await lockFile(join(ROOT, 'node_modules/.cache', `${output.folder.replaceAll('/', '-')}.lock`), WAIT_MS)
   try {
-    if (!isCurrent(output)) await renew(output)
+    if (isCurrent()) return
+    await renew(output, stamp)
+    writeFileSync(stamp, current)
   } finally {
     lock.release()
   }
 }
 
-const stampOf = ({ folder }: Output): string => join(ROOT, folder, 'sources.sha256')
-
-function hashOf({ sources }: Output): string {
-  const hash = createHash('sha256')
-  for (const source of sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
-  return hash.digest('hex')
-}
-
-const isCurrent = (output: Output): boolean =>
-  existsSync(stampOf(output)) && readFileSync(stampOf(output), 'utf8') === hashOf(output)
-
-async function renew(output: Output): Promise<void> {
-  const folder = join(ROOT, output.folder)
-  const made = hashOf(output)
-  rmSync(output.isRun ? stampOf(output) : folder, { recursive: true, force: true })
-  await output.make(folder)
-  if (output.isRun) for (const file of filesIn(output.folder)) removeOld(join(ROOT, file))
-  writeFileSync(stampOf(output), made)
+async function renew({ folder, isRun, make }: Output, stamp: string): Promise<void> {
+  rmSync(isRun ? stamp : join(ROOT, folder), { recursive: true, force: true })
+  await make(join(ROOT, folder))
+  if (isRun) for (const file of filesIn(folder)) removeOld(join(ROOT, file))
 }
 
 const DAY_MS = 86_400_000

@@ -1,3 +1,4 @@
+import { toHex } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
 import { TEST_MNEMONIC } from './chains/anvil.js'
@@ -7,8 +8,7 @@ it('The accounts of a world are those of its mnemonic, derived once', () => {
   for (const [addressIndex, accountIndex] of [[0, 0] as const, [9, 0] as const, [2, 1] as const]) {
     const account = testAccount(addressIndex, accountIndex)
     const byViem = mnemonicToAccount(TEST_MNEMONIC, { addressIndex, accountIndex })
-    const key = Buffer.from(byViem.getHdKey().privateKey!).toString('hex')
-    expect([account.address, account.privateKey]).toEqual([byViem.address, `0x${key}`])
+    expect([account.address, account.privateKey]).toEqual([byViem.address, toHex(byViem.getHdKey().privateKey!)])
     expect(testAccount(addressIndex, accountIndex)).toBe(account)
   }
   expect(worldAccounts()[0]!.address).toBe('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')

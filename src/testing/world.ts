@@ -1,7 +1,7 @@
 import { pbkdf2Sync } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Hex, pad } from 'viem'
+import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
@@ -125,7 +125,7 @@ export function testAccount(addressIndex: number, accountIndex = 0): TestAccount
 function derive(addressIndex: number, accountIndex: number): TestAccount {
   const parent = parents.get(accountIndex) ?? rootKey().derive(`m/44'/60'/${accountIndex}'/0`)
   parents.set(accountIndex, parent)
-  const privateKey: Hex = `0x${Buffer.from(parent.deriveChild(addressIndex).privateKey!).toString('hex')}`
+  const privateKey = toHex(parent.deriveChild(addressIndex).privateKey!)
   return { ...privateKeyToAccount(privateKey), privateKey }
 }
 

@@ -71,8 +71,8 @@ async function build(folder: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // modules loaded by path, native ones, and compilers stay in place
-    external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm', 'typescript', 'esbuild'],
+    // modules loaded by path, and native ones, stay in place
+    external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm', 'esbuild'],
     banner: {
       js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
     },

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { writeAtomically } from '../processes/files.js'
+import { sleep } from '../processes/processes.js'
 
 /** Polling interval of the file's size and time, which is much cheaper than a copy. */
 const LOOK_MS = 200
@@ -54,38 +54,31 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/**
- * Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed, for
- * which some file systems take their time.
- */
+/** Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed. */
 export function keepCheckedCopy(statePath: string): StateKeeper {
-  const stopping = new AbortController()
+  let stopped = false
   let seen = ''
-  const copy = checkedCopyOf(statePath)
-  const beside = `${copy}.${process.pid}.tmp`
-  const copyIfNew = async () => {
+  const copyIfNew = () => {
     const stamp = stampOf(statePath)
     if (stamp === undefined || stamp === seen) return
-    const bytes = await fs.promises.readFile(statePath)
+    const bytes = fs.readFileSync(statePath)
     // a write during the read could mix two valid states: only an untouched file counts
     if (!isWhole(bytes) || stampOf(statePath) !== stamp) return
-    await fs.promises.writeFile(beside, bytes)
-    await fs.promises.rename(beside, copy)
+    writeAtomically(checkedCopyOf(statePath), bytes)
     seen = stamp
   }
   const loop = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!stopped) {
       const start = performance.now()
-      await copyIfNew()
-      const pauseMs = Math.max(LOOK_MS, (performance.now() - start) * PAUSE_PER_COST)
-      await sleep(pauseMs, undefined, stopping).catch(() => {})
+      copyIfNew()
+      await sleep(Math.max(LOOK_MS, (performance.now() - start) * PAUSE_PER_COST))
     }
   })()
   return {
     async stop() {
-      stopping.abort()
+      stopped = true
       await loop
-      await copyIfNew()
+      copyIfNew()
     },
   }
 }
