@@ -12,7 +12,7 @@ import type { Postgres } from '../../testing/processes/postgres.js'
 import type { LeaderRole } from './codes.js'
 import { startCopy } from './copy.js'
 import { tryLead, whileLeading } from './leader.js'
-import { Listener, notify } from './notify.js'
+import { Listener, LOOK_MS, notify } from './notify.js'
 import { createPool, inTransaction } from './pool.js'
 import { ANSWER_LIMIT_MS, BEAT_MS, FROZEN_MS } from './session.js'
 import { MAX_SKEW_MS } from './unavailable.js'
@@ -178,4 +178,21 @@ it('a listener whose connection falls silent listens on another one', async () =
   await listener.done
   expect(loops.states()).toEqual([])
   await pool.end()
+})
+
+it('who asks for the leads after a while is answered at once, and not in the turn of who stands by', async () => {
+  const ended = new AbortController()
+  const listener = new Listener({ url: server.url, signal: ended.signal, loops: new Loops(), onError: () => {} })
+  const tookMs: number[] = []
+  await listener.held()
+  for (let i = 0; i < 3; i++) {
+    // a look has just been, for nobody
+    await sleep(LOOK_MS + 25)
+    const startedMs = performance.now()
+    await listener.held()
+    tookMs.push(performance.now() - startedMs)
+  }
+  ended.abort()
+  await listener.done
+  expect(Math.min(...tookMs)).toBeLessThan(LOOK_MS / 2)
 })

@@ -74,6 +74,8 @@ export class Listener {
   readonly #hearers = new Set<(payload: string) => void>()
   readonly #wake = createNotify()
   #looks: Look[] = []
+  /** When a look last told who asked, ms of the monotonic clock. */
+  #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(options: ListenerOptions) {
     this.url = options.url
@@ -92,10 +94,12 @@ export class Listener {
 
   /**
    * The leads' locks that somebody holds, by their second key, as the next look finds them; null after the signal.
+   * Who asks first, or again after a while, waits for no turn.
    * @throws as the connection fails; ClockError when this process's clock is off
    */
   held(): Promise<ReadonlySet<number> | null> {
     if (this.#options.signal.aborted) return Promise.resolve(null)
+    if (performance.now() - this.#toldMs > LOOK_MS) this.#wake.notify()
     return new Promise((resolve, reject) => this.#looks.push({ resolve, reject }))
   }
 
@@ -140,6 +144,7 @@ export class Listener {
     const [found] = await readRows<{ nowMs: number; held?: number[] }>(client, isAsked ? HELD : CLOCK)
     if (!found?.held) return
     assertClock(found.nowMs)
+    this.#toldMs = performance.now()
     const held = new Set(found.held)
     for (const { resolve } of this.#take()) resolve(held)
   }
