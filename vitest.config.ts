@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { generate } from './scripts/generate.js'
 import { temporaryFolder } from './test/setup/temporary.js'
+import { filesAtOnce } from './test/setup/workers.js'
 
 await generate()
 
@@ -39,7 +40,7 @@ const retry = Number(process.env.TEST_RETRIES ?? 0)
 /** Tests of one shared world. */
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
 
-/** Files that start worlds of their own, and kill, reorg and stop them: last, two files at a time. */
+/** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
 const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map((dir) => `test/${dir}/**/*.test.ts`)
 
 /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
@@ -62,8 +63,7 @@ export default defineConfig({
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS, ...CHAINS],
-          // more than cores: most of the time goes to waiting for blocks
-          maxWorkers: 3,
+          maxWorkers: filesAtOnce(3),
           sequence: { groupOrder: 0 },
         },
       },
@@ -74,7 +74,7 @@ export default defineConfig({
           name: 'chains',
           isolate: false,
           include: CHAINS,
-          maxWorkers: 3,
+          maxWorkers: filesAtOnce(3),
           sequence: { groupOrder: 0 },
         },
       },
@@ -89,7 +89,7 @@ export default defineConfig({
           include: SHARED,
           globalSetup: ['test/setup/globalSetup.ts'],
           setupFiles: [...shared.setupFiles, 'test/setup/wakeWorld.ts'],
-          maxWorkers: 2,
+          maxWorkers: filesAtOnce(2),
           sequence: { groupOrder: 1 },
         },
       },
@@ -101,7 +101,7 @@ export default defineConfig({
           isolate: false,
           include: WORLDS,
           exclude: ALONE,
-          maxWorkers: 2,
+          maxWorkers: filesAtOnce(2),
           sequence: { groupOrder: 2 },
         },
       },

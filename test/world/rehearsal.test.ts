@@ -209,6 +209,9 @@ describe('what was deployed', () => {
   beforeAll(async () => {
     postgres = await startPostgres({ dataDir: join(folder, 'pg') })
     daemon = await startTestDaemon(postgres.url, readChains(join(folder, 'chains.json')))
+    // until then it sells no name
+    const isWell = async () => expect((await daemon.status()).problems).toEqual([])
+    await vi.waitFor(isWell, { timeout: 20_000, interval: 50 })
   })
   afterAll(async () => {
     await daemon?.stop()
