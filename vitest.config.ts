@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { generate } from './scripts/generate.js'
+import { LongestFirst } from './test/setup/longestFirst.js'
 import { temporaryFolder } from './test/setup/temporary.js'
 import { filesAtOnce } from './test/setup/workers.js'
 
@@ -49,11 +50,12 @@ const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
 
-/** Measurements of how fast a daemon or Patroni notices an outage: beside nothing else. */
+/** Measurements of how fast a daemon or Patroni notices an outage: alone, or on quick cores one beside the other. */
 const ALONE = ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -106,7 +108,14 @@ export default defineConfig({
         },
       },
       {
-        test: { ...afterShared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
+        test: {
+          ...afterShared,
+          retry,
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: filesAtOnce(1),
+          sequence: { groupOrder: 3 },
+        },
       },
     ],
   },
