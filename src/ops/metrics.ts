@@ -6,7 +6,7 @@ import { createRpcMetrics } from './rpcMetrics.js'
 /** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Between two looks at the event loop's delay, which the library takes every 10 ms: 100 wake-ups a second for nothing. */
+/** Between two looks at the event loop's delay; the library's own 10 ms wake an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
 /** Makes the metrics. @param refresh sets the gauges just before they are read */
