@@ -88,7 +88,7 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
   if (missing.length > 0) {
     // loaded while the server is busy, and not beside the first blocks
-    const api = config.roles.includes('api') ? loadApi() : null
+    const api = config.roles.includes('api') ? import('./api/server.js') : null
     const [applied] = await Promise.all([migrate(config.databaseDirectUrl), api])
     if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   }
@@ -101,9 +101,6 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
     throw error
   }
 }
-
-/** Some 100 files, which a start that has nothing to migrate loads while it takes the lead. */
-const loadApi = () => import('./api/server.js')
 
 class RunningDaemon {
   apiPort = 0
@@ -241,7 +238,7 @@ class RunningDaemon {
   async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
     const { airdropOperatorKey, relayerKey, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
-    const { createApi } = await loadApi()
+    const { createApi } = await import('./api/server.js')
     const news = new News()
     this.#listener.hear(news.heard)
     const api = createApi({

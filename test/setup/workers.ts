@@ -1,4 +1,4 @@
-/** Processor time of the work below, ms, under which a core counts as quick: bare Express answers 10,000 a second there. */
+/** Processor time of the work below, ms, under which a core counts as quick. */
 const QUICK_MS = 32
 const TRIES = 4
 
