@@ -87,8 +87,7 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
   if (missing.length > 0) {
-    // loaded while the server is busy, and not beside the first blocks
-    const api = config.roles.includes('api') ? import('./api/server.js') : null
+    const api = config.roles.includes('api') && import('./api/server.js') // while the server is busy
     const [applied] = await Promise.all([migrate(config.databaseDirectUrl), api])
     if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   }
