@@ -8,6 +8,7 @@ import { type Front, startFront } from '../../src/testing/wallet/front.js'
 import { loadRows, payBy } from '../support/airdrop.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
 import { findChromium, launch, screenshot } from './browser.js'
+import { endAtFirstFailure } from './steps.js'
 
 const WAIT_MS = 60_000
 /** The world's account that makes the journey; another one is chosen at first. */
@@ -34,6 +35,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await browser?.close()
     await front?.stop()
   })
+  endAtFirstFailure()
 
   async function open(of: BrowserContext, path = '/'): Promise<Page> {
     const tab = await of.newPage()

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solanaAccount } from '../api/wallets.js'
 import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
 import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
+import { endAtFirstFailure } from './steps.js'
 
 const executable = findChromium()
 const WAIT_MS = 20_000
@@ -36,11 +37,7 @@ function pageTests(executablePath: string): void {
   afterAll(async () => {
     await browser?.close()
   })
-  // each goes on where the last one stopped: without it they would wait for what can't come, for minutes
-  beforeEach(({ task }) => {
-    const failed = task.suite?.tasks.find((other) => other !== task && other.result?.state === 'fail')
-    if (failed) throw new Error(`not begun: "${failed.name}" failed`)
-  })
+  endAtFirstFailure()
 
   /** A tab on the page, whose errors and refused loads are noted. */
   async function open(of: BrowserContext): Promise<Page> {

@@ -19,6 +19,7 @@ const NAMES = 1_500
 const BEHIND = 500
 const DAMAGE = `UPDATE wallets SET backed_up = NOT backed_up
   WHERE network = 0 AND address = (SELECT min(address) FROM wallets WHERE network = 0)`
+const FORGET = 'DROP SCHEMA IF EXISTS snapshot_mainnet CASCADE'
 const TIME = { timeout: 30_000, interval: 20 }
 
 const database = useDatabase()
@@ -37,7 +38,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await Promise.all(others.splice(0).map((client) => client.end()))
   await pool.query('UPDATE journal_heads SET caught_up = true')
-  await pool.query('DROP SCHEMA IF EXISTS snapshot_mainnet CASCADE')
+  await pool.query(FORGET)
   logged.length = 0
 })
 afterAll(() => pool?.end())
@@ -129,7 +130,7 @@ describe('the worker of snapshots', () => {
       expect(performance.now() - startedMs).toBeLessThan(1_000)
     }
     // a quick machine has kept one by then, from which the next has little to do
-    await pool.query('DROP SCHEMA IF EXISTS snapshot_mainnet CASCADE')
+    await pool.query(FORGET)
     const stop = new AbortController()
     const stepping = step(worker(1_000), stop.signal)
     const letGo = await hold()
