@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import pg from 'pg'
+import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
@@ -83,7 +84,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const spawnedMs = Date.now()
   const child = await spawnChild({
     command: process.execPath,
-    args: [...profiling, ...nodeArgs(cli), 'start', ...(isApiOnly ? ['--roles', 'api'] : [])],
+    args: [...NODE_FLAGS, ...profiling, ...nodeArgs(cli), 'start', ...(isApiOnly ? ['--roles', 'api'] : [])],
     logFile: join(home, `daemon-${Date.now()}.log`),
     cwd: ROOT,
     env: {

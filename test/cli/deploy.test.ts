@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, readEnvironment } from '../../src/config/index.js'
+import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 
 const FOLDER = 'examples/deploy'
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
@@ -16,7 +17,7 @@ describe('the systemd unit', () => {
   const unit = settings('clusterd.service')
 
   it('starts the package as a user of its own, with the files of `clusterd init`', () => {
-    expect(unit.get('ExecStart')).toBe(`/usr/bin/node ${PROGRAM} start`)
+    expect(unit.get('ExecStart')).toBe(`/usr/bin/node ${NODE_FLAGS.join(' ')} ${PROGRAM} start`)
     expect(unit.get('EnvironmentFile')).toBe(`${unit.get('WorkingDirectory')}/.env`)
     expect(unit.get('User')).toBe('clusterd')
     expect(unit.get('Documentation')).toContain('docs/operations.md')
@@ -56,6 +57,10 @@ describe('the container file', () => {
     expect(of('USER')).toEqual(['node'])
     expect(of('EXPOSE')).toEqual([`${DEFAULT_PORT} ${DEFAULT_OPS_PORT}`])
     expect(of('HEALTHCHECK')[0]).toContain(`http://127.0.0.1:${DEFAULT_OPS_PORT}/health`)
+  })
+
+  it('starts Node as the local world does', () => {
+    expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${NODE_FLAGS.join(' ')}`)
   })
 
   it('takes no secret, world or build of the checkout into the image', () => {

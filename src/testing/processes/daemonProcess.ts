@@ -6,6 +6,12 @@ const READY_DEADLINE_MS = 30_000
 const READY_POLL_MS = 30
 const STOP_GRACE_MS = 12_000
 
+/**
+ * Flags of Node for a daemon: a young generation as on Node 20 and 22. Node 24 allows four times as much, by which a
+ * catch-up is no faster and takes 100 MiB more.
+ */
+export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
+
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonProcess {
@@ -47,7 +53,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
       command,
-      args: [...args, 'start'],
+      args: [...NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) },
       ipc: true, // tells the daemon at once when this process ends
