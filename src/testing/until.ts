@@ -50,7 +50,10 @@ export const until = {
       if (answer.status !== last?.status) options.onChange?.(answer)
       last = answer
       if (names.includes(answer.status)) return { done: answer }
-      if (TERMINAL.includes(answer.status)) throw new Error(`${tx} is ${answer.status}, not ${names.join(' or ')}`)
+      if (TERMINAL.includes(answer.status)) {
+        const reason = answer.reason === undefined ? '' : ` (${answer.reason})`
+        throw new Error(`${tx} is ${answer.status}${reason}, not ${names.join(' or ')}`)
+      }
       return { seen: answer }
     })
   },

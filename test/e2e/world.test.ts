@@ -103,7 +103,9 @@ describe('the local world', () => {
     await expect(until.status(world(), unknown, 'finalized', { deadlineMs: 200 })).rejects.toThrow(
       '"status":"not_found"',
     )
-    await expect(until.status(world(), world().seeds.mainnet!.tx.lost, 'finalized')).rejects.toThrow('is lost_bid')
+    await expect(until.status(world(), world().seeds.mainnet!.tx.lost, 'finalized')).rejects.toThrow(
+      'is lost_bid (name_taken), not finalized',
+    )
   })
 })
 
