@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { generate } from './scripts/generate.js'
 import { LongestFirst } from './test/setup/longestFirst.js'
 import { temporaryFolder } from './test/setup/temporary.js'
-import { filesAtOnce } from './test/setup/workers.js'
+import { filesAtOnce, isQuick } from './test/setup/workers.js'
 
 await generate()
 
@@ -50,8 +50,8 @@ const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
 
-/** Measurements of how fast a daemon or Patroni notices an outage: alone, or on quick cores one beside the other. */
-const ALONE = ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
+/** Measurements of how fast a daemon or Patroni notices an outage; quick cores have room for Patroni's beside others. */
+const ALONE = ['test/recovery/outage.test.ts', ...(isQuick ? [] : ['test/failover/**/*.test.ts'])]
 
 export default defineConfig({
   test: {
@@ -113,7 +113,7 @@ export default defineConfig({
           retry,
           name: 'alone',
           include: ALONE,
-          maxWorkers: filesAtOnce(1),
+          maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },
       },

@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * clone has none: it would begin one of a minute when all else is done.
  */
 const LONGEST = [
+  'test/failover/failover.test.ts',
   'test/chaos/chaos.test.ts',
   'test/faults/indexer.test.ts',
   'test/world/dev.test.ts',

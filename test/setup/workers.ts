@@ -14,7 +14,7 @@ function workMs(): number {
   return (user + system) / 1_000
 }
 
-const isQuick = Math.min(...Array.from({ length: TRIES }, workMs)) < QUICK_MS
+export const isQuick = Math.min(...Array.from({ length: TRIES }, workMs)) < QUICK_MS
 
 /**
  * Test files that run at once. Most of their time goes to waiting for blocks and for time limits, the more of it the
