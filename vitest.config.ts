@@ -50,7 +50,7 @@ const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
 
-/** Measurements of how fast a daemon or Patroni notices an outage; quick cores have room for Patroni's beside others. */
+/** Measurements of how fast a daemon or Patroni notices an outage; beside others Patroni's on quick cores. */
 const ALONE = ['test/recovery/outage.test.ts', ...(isQuick ? [] : ['test/failover/**/*.test.ts'])]
 
 export default defineConfig({
