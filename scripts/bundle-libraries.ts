@@ -10,7 +10,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 /** What is imported, statically or when it is needed, and the library. */
@@ -19,6 +19,19 @@ const IMPORT = /(?<=^(?:import|export) ([^'"();]*) from |\bimport\()(['"])([^.'"
 const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 /** Optional parts of libraries, and Node's own modules. */
 const EXTERNAL = ['pg-native', ...builtinModules]
+
+/**
+ * Node's own fetch in the place of node-fetch, which Solana's libraries load and hardly call: it loads `punycode`, which
+ * Node warns of from version 21 on.
+ */
+export const ownFetch: Plugin = {
+  name: 'own-fetch',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node-fetch$/ }, ({ path }) => ({ path, namespace: 'own-fetch' }))
+    const contents = 'module.exports = { default: fetch, Headers, Request, Response }'
+    onLoad({ filter: /./, namespace: 'own-fetch' }, () => ({ contents }))
+  },
+}
 
 const isLibrary = (name: string): boolean => !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
@@ -59,6 +72,7 @@ export async function bundleLibraries(folder: string): Promise<void> {
     ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
     ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', external: EXTERNAL },
     ...{ banner: { js: REQUIRE }, absWorkingDir: ROOT, metafile: true, logLevel: 'error' },
+    plugins: [ownFetch],
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }

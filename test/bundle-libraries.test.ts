@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { bundleLibraries } from '../scripts/bundle-libraries.js'
@@ -32,4 +32,19 @@ test('a bundled build runs by its own copies of the libraries, each there once',
   expect(JSON.parse(output)).toEqual([true, ofNothing, 42, 'function', 'function', 'function', true])
   expect(readFileSync(join(FOLDER, 'main.js'), 'utf8')).not.toMatch(/['"](pg|viem|viem\/accounts|ws)['"]/)
   expect(readFileSync(join(FOLDER, 'libraries/LICENSES'), 'utf8')).toMatch(/^pg 8\.\S+ \(MIT\)\n\n\S/m)
+})
+
+test('Solana’s libraries fetch by Node itself, and load nothing that it warns of', async () => {
+  const folder = join(FOLDER, 'solana')
+  mkdirSync(folder, { recursive: true })
+  const program = `import { Connection } from '@solana/web3.js'
+    import fetch from 'cross-fetch'
+    const url = 'data:application/json,{"jsonrpc":"2.0","id":"1","result":7}'
+    console.log((await (await fetch(url)).json()).result, typeof Connection)`
+  writeFileSync(join(folder, 'main.js'), program.replaceAll(/^ +/gm, ''))
+  await bundleLibraries(folder)
+  const { stdout, stderr } = spawnSync(process.execPath, [join(folder, 'main.js')], { encoding: 'utf8' })
+  expect({ stdout, stderr }).toEqual({ stdout: '7 function\n', stderr: '' })
+  const libraries = readdirSync(join(folder, 'libraries')).map((file) => join(folder, 'libraries', file))
+  for (const file of libraries) expect(readFileSync(file, 'utf8'), file).not.toMatch(/['"]punycode['"]/)
 })

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
+import { ownFetch } from '../../scripts/bundle-libraries.js'
 import { lockFile } from '../../src/testing/processes/files.js'
 import { startProgramsFrom } from '../../src/testing/processes/programs.js'
 
@@ -76,7 +77,7 @@ async function build(folder: string): Promise<void> {
     banner: {
       js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
     },
-    plugins: [inPlace(folder)],
+    plugins: [inPlace(folder), ownFetch],
     logLevel: 'error',
   })
   await esbuild.stop()
