@@ -14,7 +14,10 @@ function shown(isTTY: boolean, blocks: number[]) {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const show = createProgressLog(log, out as unknown as NodeJS.WriteStream)
   for (const block of blocks) show(progress(block))
-  return { lines, drawn: String(out.read() ?? '') }
+  let drawn = ''
+  // Node 26 reads a chunk at a time, earlier ones all at once
+  for (let chunk = out.read(); chunk !== null; chunk = out.read()) drawn += String(chunk)
+  return { lines, drawn }
 }
 
 describe('the progress of a backfill', () => {

@@ -74,8 +74,8 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const hash = await sideOf(on).walletClient(9).sendTransaction({ data })
     return (await mined(on, hash)).contractAddress!.toLowerCase() as Hex
   }
-  const tokenCall = (on: Label, token: Hex, data: Hex) =>
-    sideOf(on).walletClient(9).sendTransaction({ to: token, data })
+  const tokenCall = async (on: Label, token: Hex, data: Hex) =>
+    mined(on, await sideOf(on).walletClient(9).sendTransaction({ to: token, data }))
   const mint = (token: Hex, to: number, amount: bigint, on: Label = '1') =>
     tokenCall(
       on,
