@@ -22,7 +22,7 @@ const FULL_FOLDER_FILES = 15
  * before the contracts were rebuilt to pay back and before faults of nodes, databases and processes were handled.
  */
 const PRODUCT_LINES = 57_100
-const TRACKED_LINES = 152_500
+const TRACKED_LINES = 152_600
 
 interface Figure {
   readonly name: string
