@@ -21,8 +21,8 @@ const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const
 const EXTERNAL = ['pg-native', ...builtinModules]
 
 /**
- * Node's own fetch in the place of node-fetch, which Solana's libraries load and hardly call: it loads `punycode`, which
- * Node warns of from version 21 on.
+ * Node's own fetch in the place of node-fetch, which Solana's libraries load and hardly call: that loads `punycode`, of
+ * which Node warns from version 21 on.
  */
 export const ownFetch: Plugin = {
   name: 'own-fetch',

@@ -46,13 +46,14 @@ describe('startPostgres', () => {
     const settings = await query<{ name: string; setting: string }>(
       first.url,
       `select name, setting from pg_settings
-        where name in ('listen_addresses', 'max_wal_size', 'wal_compression', 'wal_buffers')`,
+        where name in ('listen_addresses', 'max_wal_size', 'wal_compression', 'wal_buffers', 'shared_buffers')`,
     )
     expect(Object.fromEntries(settings.map((row) => [row.name, row.setting]))).toEqual({
       listen_addresses: '127.0.0.1',
       max_wal_size: '4096',
       wal_compression: 'pglz',
       wal_buffers: '2048',
+      shared_buffers: '65536',
     })
     await query(first.url, 'create table kept (n int); insert into kept values (7)')
     await first.stop()

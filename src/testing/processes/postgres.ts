@@ -239,8 +239,8 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
     unix_socket_directories: '',
     max_wal_size: '4GB',
     wal_compression: 'on',
-    // a first catch-up writes more between two flushes than the 4 MB of the default hold
-    wal_buffers: '16MB',
+    // a million names have more index pages than the default of 128 MB holds; by it there are 16 MB for WAL, not 4
+    shared_buffers: '512MB',
     // crash recovery with one syncfs instead of an fsync per file: seconds less after a kill -9
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
     ...extra,
