@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import type { ArchiveCommand } from './cli/archive/archive.js'
 import { addCommunityCommands } from './cli/community/commands.js'
@@ -25,6 +26,7 @@ import { addWebhookCommands } from './cli/webhooks/commands.js'
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
+  .version(VERSION)
   .showHelpAfterError()
   .hook('preAction', (_, command) => loadEnvFileFor(command))
 

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { type Figure, FIGURES_FILE } from '../../scripts/bench/figure.js'
+import { FIGURES_FILE, type Figure } from '../../scripts/bench/figure.js'
 import { testProgram } from '../setup/built.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -29,8 +29,6 @@ function bench(
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   return { pid: child.pid!, output: () => output, exited }
 }
-
-const foldersOf = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('clusterd-bench-'))
 
 test('bench:index indexes every registration three ways and prints the ratios', async () => {
   const figuresFile = `${mkdtempSync(join(tmpdir(), 'bench-figures-'))}/figures`
@@ -59,11 +57,15 @@ test('bench:index indexes every registration three ways and prints the ratios', 
 })
 
 test('an interrupted benchmark leaves nothing behind', async () => {
-  const before = new Set(foldersOf())
-  const run = bench([String(REGISTRATIONS), '--runs', '1'])
+  // of its own: other tests' benchmarks make folders meanwhile
+  const home = mkdtempSync(join(tmpdir(), 'bench-interrupted-'))
+  chmodSync(home, 0o711) // PostgreSQL may run as another user
+  const foldersOf = () => readdirSync(home).filter((name) => name.startsWith('clusterd-bench-'))
+  const run = bench([String(REGISTRATIONS), '--runs', '1'], { TMPDIR: home })
   await expect.poll(() => run.output(), { timeout: 30_000 }).toContain('registrations in blocks')
-  const [folder] = foldersOf().filter((name) => !before.has(name))
+  expect(foldersOf()).toHaveLength(1)
   process.kill(run.pid, 'SIGINT')
   expect(await run.exited).toBe(130)
-  expect(folder && existsSync(`${tmpdir()}/${folder}`)).toBe(false)
+  expect(foldersOf()).toEqual([])
+  rmSync(home, { recursive: true })
 })

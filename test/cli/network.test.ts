@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { VERSION } from '../../src/api/http/version.js'
 import { type NetworkOptions, networksOf, withNetwork } from '../../src/cli/values.js'
 import { runCli } from '../support/cli.js'
 
@@ -43,6 +44,10 @@ describe('a command that chooses a network', () => {
 })
 
 describe('the command line', () => {
+  it('says its version', async () => {
+    expect(await runCli(['--version'], {})).toBe(`${VERSION}\n`)
+  })
+
   it('has no other options for it, but of `init`, which takes several, and of `demo`, whose networks are chains', () => {
     const files = readdirSync('src/cli', { recursive: true, encoding: 'utf8' }).map((file) => `cli/${file}`)
     const own = ['cli.ts', ...files.filter((file) => file.endsWith('.ts') && file !== 'cli/values.ts')].flatMap(
