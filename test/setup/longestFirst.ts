@@ -4,7 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Files that take longest, the longest first. The runner knows the others' times from its last run, of which a fresh
- * clone has none: it would begin one of a minute when all else is done.
+ * clone has none: it would begin one of a minute when all else is done. Those that mostly wait stand between those that
+ * compute, so that the cores are busy meanwhile.
  */
 const LONGEST = [
   'test/failover/failover.test.ts',
@@ -12,17 +13,22 @@ const LONGEST = [
   'test/faults/indexer.test.ts',
   'test/world/dev.test.ts',
   'test/e2e/explorer.test.ts',
-  'test/relayer/payouts.test.ts',
   'src/db/pg/leader.test.ts',
-  'test/recovery/upgrade.test.ts',
+  'test/model/status.test.ts',
   'src/db/pg/leads.test.ts',
+  'test/relayer/payouts.test.ts',
+  'test/storage/manyNames.test.ts',
+  'test/recovery/upgrade.test.ts',
   'test/e2e/journey.test.ts',
   'test/recovery/takeover.test.ts',
   'test/storage/keepSnapshot.test.ts',
   'test/recovery/kill.test.ts',
+  'test/privacy/twins.test.ts',
   'src/testing/chains/anvil.test.ts',
+  'test/api/generate.test.ts',
   'test/archive/archive.test.ts',
   'src/db/pg/silence.test.ts',
+  'test/relayer/kill.test.ts',
   'test/storage/replicas.test.ts',
   'test/recovery/connections.test.ts',
   'test/e2e/page.test.ts',
