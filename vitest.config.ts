@@ -108,14 +108,7 @@ export default defineConfig({
         },
       },
       {
-        test: {
-          ...afterShared,
-          retry,
-          name: 'alone',
-          include: ALONE,
-          maxWorkers: 1,
-          sequence: { groupOrder: 3 },
-        },
+        test: { ...afterShared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
-import { ownFetch } from '../../scripts/bundle-libraries.js'
 import { lockFile } from '../../src/testing/processes/files.js'
 import { startProgramsFrom } from '../../src/testing/processes/programs.js'
 
@@ -58,7 +57,8 @@ export function startBuiltPrograms(name: string): void {
 export const testProgram = (program: string): Promise<string> => builtProgram(inject('programs'), program)
 
 async function build(folder: string): Promise<void> {
-  const esbuild = await import('esbuild')
+  // loaded by the one worker that builds
+  const [esbuild, { ownFetch }] = await Promise.all([import('esbuild'), import('../../scripts/bundle-libraries.js')])
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
   await esbuild.build({

@@ -14,6 +14,7 @@ function workMs(): number {
   return (user + system) / 1_000
 }
 
+/** Whether this machine's cores are quick, measured once a run. */
 export const isQuick = Math.min(...Array.from({ length: TRIES }, workMs)) < QUICK_MS
 
 /**

@@ -28,14 +28,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.concurrent('examples/contract-harness', () => {
   it('mines, reorgs, drops, holds the bridge and moves the clock under node:test', async () => {
-    const { stdout } = await run(
-      process.execPath,
-      ['--import', 'tsx', '--test', '--test-reporter=tap', 'test/nameGate.test.ts'],
-      {
-        cwd: folder,
-        env,
-      },
-    )
+    const flags = ['--import', 'tsx', '--test', '--test-reporter=tap']
+    const { stdout } = await run(process.execPath, [...flags, 'test/nameGate.test.ts'], { cwd: folder, env })
     expect(stdout).toContain('# pass 6')
   })
 
