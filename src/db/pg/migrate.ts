@@ -58,13 +58,16 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
     if ((await compare(client, dir)).missing.length === 0) return []
+    let apply = applyTogether
     for (let tries = 1; ; tries++) {
       try {
-        return await applyMissing(client, dir)
+        return await applyMissing(client, dir, apply)
       } catch (error) {
         await client.query('ROLLBACK').catch(() => {})
         const isTaken = (error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE
-        if (!isTaken) throw error
+        if (!isTaken && apply === applyEach) throw error
+        apply = applyEach
+        if (!isTaken) continue
         if (tries === STATEMENT_LOCK_TRIES)
           throw new Error('migrating: somebody keeps the tables locked (a dump, a replay?): end it and try again')
         await sleep(STATEMENT_LOCK_PAUSE_MS)
@@ -73,7 +76,9 @@ export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promis
   })
 }
 
-async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
+type Apply = (client: pg.Client, missing: readonly Migration[]) => Promise<void>
+
+async function applyMissing(client: pg.Client, dir: string, apply: Apply): Promise<string[]> {
   await client.query('BEGIN')
   await lock(client)
   await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
@@ -82,7 +87,7 @@ async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explain)
   const { missing } = await compare(client, dir)
-  for (const migration of missing) await apply(client, migration)
+  await apply(client, missing)
   await client.query('COMMIT')
   return missing.map(({ name }) => name)
 }
@@ -186,12 +191,23 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  try {
-    await client.query(sql)
-  } catch (error) {
-    if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
-    throw new Error(`applying migration ${name}: ${(error as Error).message}`)
+/** SQL of a migration that records itself. */
+const recorded = ({ name, sql, checksum }: Migration): string =>
+  `${sql}\n;\nINSERT INTO ${TABLE} (name, checksum) VALUES (${[name, checksum].map(pg.escapeLiteral).join()});`
+
+/** One query for all: a start that loads its other parts meanwhile would keep the server waiting between two. */
+async function applyTogether(client: pg.Client, missing: readonly Migration[]): Promise<void> {
+  await client.query(missing.map(recorded).join('\n'))
+}
+
+/** One after another, which tells the one that fails. */
+async function applyEach(client: pg.Client, missing: readonly Migration[]): Promise<void> {
+  for (const migration of missing) {
+    try {
+      await client.query(recorded(migration))
+    } catch (error) {
+      if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
+      throw new Error(`applying migration ${migration.name}: ${(error as Error).message}`)
+    }
   }
-  await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
 }
