@@ -8,7 +8,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -32,6 +32,18 @@ export const ownFetch: Plugin = {
     onLoad({ filter: /./, namespace: 'own-fetch' }, () => ({ contents }))
   },
 }
+
+/** Messages in English alone: those of fifty languages are half of zod, which is read at every start. */
+const inEnglish: Plugin = {
+  name: 'in-english',
+  setup({ onLoad }) {
+    const contents = "export { default as en } from './en.js'"
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, ({ path }) => ({ contents, resolveDir: dirname(path) }))
+  },
+}
+
+/** As Node 21 has it: to tell Node from other platforms, `pg` makes Node 20 load its `fetch` else. */
+const NAVIGATOR = { navigator: '{ "userAgent": "Node.js" }' }
 
 const isLibrary = (name: string): boolean => !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
@@ -72,7 +84,7 @@ export async function bundleLibraries(folder: string): Promise<void> {
     ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
     ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', external: EXTERNAL },
     ...{ banner: { js: REQUIRE }, absWorkingDir: ROOT, metafile: true, logLevel: 'error' },
-    plugins: [ownFetch],
+    ...{ define: NAVIGATOR, plugins: [ownFetch, inEnglish] },
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }

@@ -13,11 +13,13 @@ import pg, { Client } from 'pg'
 import { keccak256 as hash,
   zeroAddress } from 'viem'
 import * as accounts from "viem/accounts"
+import { z } from 'zod'
 const { WebSocket } = await import('ws')
 const others = await import('./own/other.js')
 console.log(JSON.stringify([
   pg.Client === Client, hash('0x'), zeroAddress.length, typeof accounts.privateKeyToAccount, typeof WebSocket,
   typeof readFileSync, others.Client === Client,
+  z.number().safeParse('1').error.issues[0].message,
 ]))
 `
 
@@ -29,8 +31,17 @@ test('a bundled build runs by its own copies of the libraries, each there once',
   expect(readFileSync(join(FOLDER, 'own/other.js'), 'utf8')).toBe(`export { Client } from '../libraries/pg.mjs'\n`)
   const output = execFileSync(process.execPath, [join(FOLDER, 'main.js')], { encoding: 'utf8' })
   const ofNothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
-  expect(JSON.parse(output)).toEqual([true, ofNothing, 42, 'function', 'function', 'function', true])
+  const refused = 'Invalid input: expected number, received string'
+  expect(JSON.parse(output)).toEqual([true, ofNothing, 42, 'function', 'function', 'function', true, refused])
+  for (const text of readdirSync(join(FOLDER, 'libraries')).map((file) =>
+    readFileSync(join(FOLDER, 'libraries', file), 'utf8'),
+  ))
+    expect(text).not.toContain('Ungültige Eingabe')
   expect(readFileSync(join(FOLDER, 'main.js'), 'utf8')).not.toMatch(/['"](pg|viem|viem\/accounts|ws)['"]/)
+  const loaded =
+    "import './libraries/pg.mjs'; console.log(process.moduleLoadList.some((one) => one.includes('undici')))"
+  const asked = ['--input-type=module', '-e', loaded]
+  expect(execFileSync(process.execPath, asked, { cwd: FOLDER, encoding: 'utf8' })).toBe('false\n')
   expect(readFileSync(join(FOLDER, 'libraries/LICENSES'), 'utf8')).toMatch(/^pg 8\.\S+ \(MIT\)\n\n\S/m)
 })
 
