@@ -10,10 +10,10 @@ export const sourcesOfPrograms = (): string[] =>
  */
 export async function buildPrograms(folder: string): Promise<void> {
   // who only asks for the sources waits for neither
-  const [{ build }, { bundleLibraries }] = await Promise.all([import('esbuild'), import('./bundle-libraries.js')])
+  const [{ build }, { bundle }] = await Promise.all([import('esbuild'), import('./bundle.js')])
   await build({
     ...{ absWorkingDir: ROOT, entryPoints: sourcesOfPrograms(), outbase: 'src', outdir: folder },
     ...{ format: 'esm', target: 'es2022', sourcemap: true },
   })
-  await bundleLibraries(folder)
+  await bundle(folder)
 }

@@ -80,7 +80,7 @@ const programs = (): Output => ({
   folder: 'dist-dev',
   sources: [
     ...sourcesOfPrograms(),
-    ...['build-programs', 'bundle-libraries'].map((script) => `scripts/${script}.ts`),
+    ...['build-programs', 'bundle'].map((script) => `scripts/${script}.ts`),
     'package-lock.json',
   ],
   isRun: true,

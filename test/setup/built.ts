@@ -58,7 +58,7 @@ export const testProgram = (program: string): Promise<string> => builtProgram(in
 
 async function build(folder: string): Promise<void> {
   // loaded by the one worker that builds
-  const [esbuild, { ownFetch }] = await Promise.all([import('esbuild'), import('../../scripts/bundle-libraries.js')])
+  const [esbuild, { ownFetch }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
   await esbuild.build({

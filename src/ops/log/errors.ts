@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
+import { sourceOf } from './sources.js'
 
 /** Folder of our sources, in both forms that stack traces have. */
 const OWN = [new URL('../..', import.meta.url).href, fileURLToPath(new URL('../..', import.meta.url))]
-/** Libraries lie below it where the build bundled them (scripts/bundle-libraries.ts). */
+/** Libraries lie below it where the build bundled them (scripts/bundle.ts). */
 const LIBRARIES = 'libraries/'
 /** Place in a line of V8's stack traces. */
 const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
@@ -39,7 +40,8 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
     ...((typeof code === 'number' || (typeof code === 'string' && WORD.test(code))) && { code }),
     ...(typeof status === 'number' && { status }),
     ...(isOurs && { message: error.message }),
-    ...(depth === 1 && !(isOurs && !BUILT_IN.test(type)) && { stack: places }),
+    ...(depth === 1 &&
+      !(isOurs && !BUILT_IN.test(type)) && { stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)) }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
   }
 }

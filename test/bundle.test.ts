@@ -1,8 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
-import { bundleLibraries } from '../scripts/bundle-libraries.js'
+import { bundle, bundleLibraries } from '../scripts/bundle.js'
+import { sourceOf } from '../src/ops/log/sources.js'
 
 const FOLDER = join(import.meta.dirname, `../dist-test-libraries-${process.pid}`)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
@@ -58,4 +60,32 @@ test('Solana’s libraries fetch by Node itself, and load nothing that it warns 
   expect({ stdout, stderr }).toEqual({ stdout: '7 function\n', stderr: '' })
   const libraries = readdirSync(join(folder, 'libraries')).map((file) => join(folder, 'libraries', file))
   for (const file of libraries) expect(readFileSync(file, 'utf8'), file).not.toMatch(/['"]punycode['"]/)
+})
+
+const OWN = {
+  'cli.ts': `import { keccak256 } from 'viem'
+    import { place, read } from './deep/own.js'
+    const late = await import('./late.js')
+    console.log(JSON.stringify([keccak256('0x').length, read(), place(), late.place() === place()]))`,
+  'late.ts': `export { place } from './deep/own.js'`,
+  'deep/own.ts': `import { readFileSync } from 'node:fs'
+
+    export const read = (): string => readFileSync(new URL('../beside.txt', import.meta.url), 'utf8')
+    export const place = (): string => /\\((.*)\\)/.exec(new Error('here').stack!)![1]!`,
+}
+
+test('our own files become one program, which finds what lies beside them, and whose errors tell their sources', async () => {
+  const [sources, folder] = [join(FOLDER, 'sources'), join(FOLDER, 'build')]
+  mkdirSync(join(sources, 'deep'), { recursive: true })
+  for (const [file, text] of Object.entries(OWN)) writeFileSync(join(sources, file), text)
+  const entryPoints = Object.keys(OWN).map((file) => join(sources, file))
+  await build({ entryPoints, outdir: folder, format: 'esm', target: 'es2022', sourcemap: true })
+  writeFileSync(join(folder, 'beside.txt'), 'beside')
+  await bundle(folder)
+  const output = execFileSync(process.execPath, [join(folder, 'cli.js')], { encoding: 'utf8' })
+  const [hash, beside, place, isSame] = JSON.parse(output)
+  expect([hash, beside, isSame]).toEqual([66, 'beside', true])
+  expect(place).toMatch(/\/build\/program\/[^/]+\.js:\d+:\d+$/)
+  expect(sourceOf(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
+  expect(sourceOf('node:fs:1:2')).toBe('node:fs:1:2')
 })

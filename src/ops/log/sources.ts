@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url))
+const PARTS = /^(?:file:\/\/)?(.+):(\d+):(\d+)$/
+/** Maps of the files in which errors were made; null for those without one. */
+const maps = new Map<string, SourceMap | null>()
+
+/** Place in the package's sources of a place in its built program, which is bundled; as it is where no map tells. */
+export function sourceOf(place: string): string {
+  const [, file = '', line, column] = PARTS.exec(place) ?? []
+  if (!maps.has(file)) maps.set(file, readMap(file))
+  const found = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1)
+  if (!found || !('originalSource' in found)) return place
+  const source = relative(PACKAGE, resolve(dirname(file), found.originalSource))
+  return `${source}:${found.originalLine + 1}:${found.originalColumn + 1}`
+}
+
+function readMap(file: string): SourceMap | null {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
+  } catch {
+    return null
+  }
+}
