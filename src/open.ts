@@ -47,7 +47,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error({ chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') }, 'the chain is halted')
-  let isIdentified = false
+  let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) await register(fromHex(await rpc.genesisHash()))
     isIdentified = true
