@@ -215,6 +215,8 @@ describe('a reorg of the hub below its confirmation policy', () => {
 
   it('ends by `--yes`: the running daemon goes on from there, and delivers again what vanished', async () => {
     const indexesBefore = await indexesOf()
+    const asked = ['fromTimestamp=0', `resume=${oldFeed.resume}`]
+    const followed = await Promise.all(asked.map((from) => fetch(`${stack.api}/v1/events/stream?${from}`)))
     const applied = await rewindByHand('--chain', '1', '--block', String(firstLost), '--yes')
     // the deliveries left to check depend on how many nonce gaps the relayer has closed by then
     const { deliveries } = applied
@@ -228,6 +230,13 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(await indexesOf()).toEqual(indexesBefore)
     const isDelivered = async () => (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
     expect(await waitFor(isDelivered, DEADLINE_MS)).toBe(true)
+    // streams end with the generation, and show none of the next
+    const texts = await Promise.all(followed.map((response) => response.text()))
+    for (const { id } of oldFeed.items) expect(texts[0]).toContain(`"id":"${id}"`)
+    for (const text of texts) {
+      expect(text).not.toContain('"m-2-')
+      expect(text).toMatch(/\nevent: feed_restarted\ndata: \{"status":409,"error":"feed_restarted".*\}\n\n$/)
+    }
     // a dropped transaction may still be mined: its status is not terminal
     const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)
     expect(['not_found', 'pending']).toContain(body.status)
