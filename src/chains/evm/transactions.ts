@@ -1,5 +1,5 @@
 import type { ChainTx, Hex } from '../chain.js'
-import { RpcError, wordsIn } from '../rpc/errors.js'
+import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 
@@ -34,7 +34,7 @@ export interface TransactionQuery {
   head(): Promise<ChainHead>
 }
 
-/** Reads the current state of a transaction from a node. */
+/** Reads the current state of a transaction from a node. @throws RpcError transient where it contradicts itself */
 export async function readTransaction(call: Call, { hash, confirmed, ours, head }: TransactionQuery): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
@@ -45,6 +45,8 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
     call<RawReceipt | null>('eth_getTransactionReceipt', [hash]),
     head(),
   ])
+  if (!receipt && Number(tx.blockNumber) <= confirmed)
+    throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   // just mined and not indexed by the node: same as in the mempool
   if (!receipt) return { state: 'mempool', ...sent }
   const block = Number(receipt.blockNumber)
