@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createNotify, pause } from './notify.js'
 import { FatalError, LeadLostError, runWorkers, type StepResult, StepTimeoutError, type Worker } from './worker.js'
 
@@ -209,6 +210,21 @@ describe('workers', () => {
     await expect(runWorkers([cut], context)).rejects.toThrow('cut short')
     await runWorkers([worker(() => fail('a step after the end'))], context)
   })
+})
+
+it('many workers side by side are no leak that Node warns of', async () => {
+  const { stop, context } = setup()
+  const warned = vi.fn()
+  process.on('warning', warned)
+  const running = runWorkers(
+    Array.from({ length: 20 }, () => worker(() => 'waiting')),
+    context,
+  )
+  await sleep(20)
+  stop.abort()
+  await running
+  process.off('warning', warned)
+  expect(warned).not.toHaveBeenCalled()
 })
 
 describe('a notification', () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Logger } from './log/log.js'
 import { type Loop, type LoopName, Loops } from './loops.js'
 import { createNotify, type Notify, pause } from './notify.js'
@@ -82,6 +83,8 @@ const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
 export async function runWorkers(workers: readonly Worker[], { signal, ...context }: WorkerContext): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
+  // each of them listens while it waits: many chains are no leak
+  setMaxListeners(0, either)
   const errors: unknown[] = []
   await Promise.all(
     workers.map((worker) =>
