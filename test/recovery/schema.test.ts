@@ -57,13 +57,15 @@ it('a process that may not migrate waits with one sentence, a stop ends it, and 
   await expect.poll(() => waiting.log(), DEADLINE).toContain('the start waits: the database lacks the migrations')
   expect(await waiting.end()).toBe(0)
   await waiting.start()
+  const waits = () => waiting.log().match(/the start waits/g)
+  await expect.poll(waits, DEADLINE).toHaveLength(2)
   expect(await waiting.isReady()).toBe(false)
   const env = { DATABASE_URL: url }
   expect(await runCli(['migrate', '--check'], env)).toMatch(/^missing 20261120000000_init\n/)
   expect(await runCli(['migrate'], env)).toMatch(/^applied 20261120000000_init\n/)
   await waiting.ready()
   // once in each run, though it looks each second
-  expect(waiting.log().match(/the start waits/g)).toHaveLength(2)
+  expect(waits()).toHaveLength(2)
   expect((await fetch(`${waiting.api}/v1/clusters/name/nobody`)).status).toBe(404)
   expect((await fetch(`${waiting.api}/v1/events`)).status).toBe(200)
   expect(await waiting.end()).toBe(0)

@@ -42,7 +42,8 @@ export async function startBalancer(processes: () => readonly ClusterdProcess[])
     res.on('close', () => request.destroy())
     request.end(body)
   }
-  const server = http.createServer((req, res) => {
+  // a connection that it closed while the next request is on its way would look like a process that lost one
+  const server = http.createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
