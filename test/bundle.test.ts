@@ -9,6 +9,10 @@ import { sourceOf } from '../src/ops/log/sources.js'
 const FOLDER = join(import.meta.dirname, `../dist-test-libraries-${process.pid}`)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
+/** Name and text of each file of a build's libraries. */
+const librariesOf = (folder: string): [file: string, text: string][] =>
+  readdirSync(join(folder, 'libraries')).map((file) => [file, readFileSync(join(folder, 'libraries', file), 'utf8')])
+
 /** Takes libraries in every form that the build has: ES modules and CommonJS, by name, as a whole and when needed. */
 const PROGRAM = `import { readFileSync } from 'node:fs'
 import pg, { Client } from 'pg'
@@ -35,10 +39,7 @@ test('a bundled build runs by its own copies of the libraries, each there once',
   const ofNothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
   const refused = 'Invalid input: expected number, received string'
   expect(JSON.parse(output)).toEqual([true, ofNothing, 42, 'function', 'function', 'function', true, refused])
-  for (const text of readdirSync(join(FOLDER, 'libraries')).map((file) =>
-    readFileSync(join(FOLDER, 'libraries', file), 'utf8'),
-  ))
-    expect(text).not.toContain('Ungültige Eingabe')
+  for (const [file, text] of librariesOf(FOLDER)) expect(text, file).not.toContain('Ungültige Eingabe')
   expect(readFileSync(join(FOLDER, 'main.js'), 'utf8')).not.toMatch(/['"](pg|viem|viem\/accounts|ws)['"]/)
   const loaded =
     "import './libraries/pg.mjs'; console.log(process.moduleLoadList.some((one) => one.includes('undici')))"
@@ -58,8 +59,7 @@ test('Solana’s libraries fetch by Node itself, and load nothing that it warns 
   await bundleLibraries(folder)
   const { stdout, stderr } = spawnSync(process.execPath, [join(folder, 'main.js')], { encoding: 'utf8' })
   expect({ stdout, stderr }).toEqual({ stdout: '7 function\n', stderr: '' })
-  const libraries = readdirSync(join(folder, 'libraries')).map((file) => join(folder, 'libraries', file))
-  for (const file of libraries) expect(readFileSync(file, 'utf8'), file).not.toMatch(/['"]punycode['"]/)
+  for (const [file, text] of librariesOf(folder)) expect(text, file).not.toMatch(/['"]punycode['"]/)
 })
 
 const OWN = {
@@ -75,7 +75,7 @@ const OWN = {
 }
 
 test('our own files become one program, which finds what lies beside them, and whose errors tell their sources', async () => {
-  const [sources, folder] = [join(FOLDER, 'sources'), join(FOLDER, 'build')]
+  const [sources, folder] = [join(FOLDER, 'sources'), join(FOLDER, 'a build')]
   mkdirSync(join(sources, 'deep'), { recursive: true })
   for (const [file, text] of Object.entries(OWN)) writeFileSync(join(sources, file), text)
   const entryPoints = Object.keys(OWN).map((file) => join(sources, file))
@@ -85,7 +85,7 @@ test('our own files become one program, which finds what lies beside them, and w
   const output = execFileSync(process.execPath, [join(folder, 'cli.js')], { encoding: 'utf8' })
   const [hash, beside, place, isSame] = JSON.parse(output)
   expect([hash, beside, isSame]).toEqual([66, 'beside', true])
-  expect(place).toMatch(/\/build\/program\/[^/]+\.js:\d+:\d+$/)
+  expect(place).toMatch(/\/a%20build\/program\/[^/]+\.js:\d+:\d+$/)
   expect(sourceOf(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
   expect(sourceOf('node:fs:1:2')).toBe('node:fs:1:2')
 })

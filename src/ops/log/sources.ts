@@ -4,13 +4,14 @@ import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url))
-const PARTS = /^(?:file:\/\/)?(.+):(\d+):(\d+)$/
+const PARTS = /^(.+):(\d+):(\d+)$/
 /** Maps of the files in which errors were made; null for those without one. */
 const maps = new Map<string, SourceMap | null>()
 
 /** Place in the package's sources of a place in its built program, which is bundled; as it is where no map tells. */
 export function sourceOf(place: string): string {
-  const [, file = '', line, column] = PARTS.exec(place) ?? []
+  const [, at = '', line, column] = PARTS.exec(place) ?? []
+  const file = at.startsWith('file:') ? fileURLToPath(at) : at
   if (!maps.has(file)) maps.set(file, readMap(file))
   const found = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1)
   if (!found || !('originalSource' in found)) return place
