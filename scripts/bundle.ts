@@ -1,7 +1,7 @@
 /**
  * The last step of `npm run build`. Bundles the libraries that a build imports into `libraries` inside of it, each
  * shared module once and without what nothing imports: a start finds and reads some 40 files in place of 800. Then our
- * own files that `cli.js` runs into `program`: Node takes half a millisecond for each of 330. Both stay apart, so that
+ * own files that `cli.js` runs into `program`: Node takes a while for each of 400. Both stay apart, so that
  * the log tells our places from those of libraries, and our files stay for who imports the package.
  *
  *   tsx scripts/bundle.ts [folder of the build]
@@ -14,6 +14,16 @@ import { build, type Plugin } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = 'program'
+/** How both are bundled. */
+const BUNDLED = {
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  absWorkingDir: ROOT,
+  logLevel: 'error',
+} as const
 /** What is imported, statically or when it is needed, and the library. */
 const IMPORT = /(?<=^(?:import|export) ([^'"();]*) from |\bimport\()(['"])([^.'"][^'"]*)\2/gm
 /** What CommonJS needs in a module. */
@@ -83,28 +93,18 @@ export async function bundleLibraries(folder: string): Promise<void> {
   const { metafile } = await build({
     entryPoints: [...taken.keys()].map((library) => join(target, fileOf(library))),
     ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
-    ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', external: EXTERNAL },
-    ...{ banner: { js: REQUIRE }, absWorkingDir: ROOT, metafile: true, logLevel: 'error' },
+    ...{ ...BUNDLED, external: EXTERNAL, banner: { js: REQUIRE }, metafile: true },
     ...{ define: NAVIGATOR, plugins: [ownFetch, inEnglish] },
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }
 
-/**
- * Bundles our own files that a build's `cli.js` runs. @param folder of the build, whose libraries are bundled
- */
+/** Bundles our own files that a build's `cli.js` runs. @param folder of the build, whose libraries are bundled */
 async function bundleProgram(folder: string): Promise<void> {
   const cli = join(folder, 'cli.js')
   await build({
-    ...{
-      entryPoints: [cli],
-      outdir: join(folder, PROGRAM),
-      chunkNames: 'part-[hash]',
-      sourcemap: true,
-      sourcesContent: false,
-    },
-    ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20' },
-    ...{ absWorkingDir: ROOT, logLevel: 'error', plugins: [inPlace(folder)] },
+    ...{ entryPoints: [cli], outdir: join(folder, PROGRAM), chunkNames: 'part-[hash]' },
+    ...{ ...BUNDLED, sourcemap: true, sourcesContent: false, plugins: [inPlace(folder)] },
   })
   writeFileSync(cli, `#!/usr/bin/env node\nimport './${PROGRAM}/cli.js'\n`)
 }

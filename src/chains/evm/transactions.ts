@@ -45,10 +45,11 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
     call<RawReceipt | null>('eth_getTransactionReceipt', [hash]),
     head(),
   ])
-  if (!receipt && Number(tx.blockNumber) <= confirmed)
+  if (!receipt) {
+    // just mined and not indexed by the node: same as in the mempool
+    if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
     throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
-  // just mined and not indexed by the node: same as in the mempool
-  if (!receipt) return { state: 'mempool', ...sent }
+  }
   const block = Number(receipt.blockNumber)
   const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {

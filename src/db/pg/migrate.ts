@@ -58,16 +58,13 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
     if ((await compare(client, dir)).missing.length === 0) return []
-    let apply = applyTogether
     for (let tries = 1; ; tries++) {
       try {
-        return await applyMissing(client, dir, apply)
+        return await applyMissing(client, dir)
       } catch (error) {
         await client.query('ROLLBACK').catch(() => {})
         const isTaken = (error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE
-        if (!isTaken && apply === applyEach) throw error
-        apply = applyEach
-        if (!isTaken) continue
+        if (!isTaken) throw error
         if (tries === STATEMENT_LOCK_TRIES)
           throw new Error('migrating: somebody keeps the tables locked (a dump, a replay?): end it and try again')
         await sleep(STATEMENT_LOCK_PAUSE_MS)
@@ -76,9 +73,7 @@ export async function migrate(url: string, dir: string = MIGRATIONS_DIR): Promis
   })
 }
 
-type Apply = (client: pg.Client, missing: readonly Migration[]) => Promise<void>
-
-async function applyMissing(client: pg.Client, dir: string, apply: Apply): Promise<string[]> {
+async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
   await client.query('BEGIN')
   await lock(client)
   await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
@@ -195,19 +190,24 @@ function readMigrations(dir: string): Migration[] {
 const recorded = ({ name, sql, checksum }: Migration): string =>
   `${sql}\n;\nINSERT INTO ${TABLE} (name, checksum) VALUES (${[name, checksum].map(pg.escapeLiteral).join()});`
 
-/** One query for all: a start that loads its other parts meanwhile would keep the server waiting between two. */
-async function applyTogether(client: pg.Client, missing: readonly Migration[]): Promise<void> {
-  await client.query(missing.map(recorded).join('\n'))
-}
-
-/** One after another, which tells the one that fails. */
-async function applyEach(client: pg.Client, missing: readonly Migration[]): Promise<void> {
-  for (const migration of missing) {
-    try {
-      await client.query(recorded(migration))
-    } catch (error) {
-      if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
-      throw new Error(`applying migration ${migration.name}: ${(error as Error).message}`)
-    }
+/**
+ * Applies migrations by one query: a start that loads its other parts meanwhile would keep the server waiting between
+ * two. Where it fails they are applied one after another, which tells the one that does.
+ */
+async function apply(client: pg.Client, missing: readonly Migration[]): Promise<void> {
+  await client.query('SAVEPOINT before')
+  try {
+    await client.query(missing.map(recorded).join('\n'))
+  } catch (error) {
+    if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
+    await client.query('ROLLBACK TO before')
+    for (const migration of missing) await client.query(recorded(migration)).catch(naming(migration))
   }
 }
+
+const naming =
+  ({ name }: Migration) =>
+  (error: pg.DatabaseError): never => {
+    if (error.code === LOCK_NOT_AVAILABLE) throw error
+    throw new Error(`applying migration ${name}: ${error.message}`)
+  }
