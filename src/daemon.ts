@@ -7,24 +7,19 @@ import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { serveArchives } from './db/journal/archive/serve.js'
 import { watchHeadLocks } from './db/journal/head.js'
-import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
 import { Listener } from './db/pg/notify.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
-import { FROZEN_MS, refusePooler } from './db/pg/session.js'
-import { isDatabaseUnavailable } from './db/pg/unavailable.js'
+import { FROZEN_MS } from './db/pg/session.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { archiveReporter, type OpenSolana, openChain, openClusters } from './open.js'
 import type { Context } from './ops/context.js'
-import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
-import { pause } from './ops/notify.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
-import { sampled } from './ops/sampled.js'
 import { alarmsPage, overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
@@ -42,66 +37,13 @@ const READ_TIMEOUT_MS = 10_000
 /** Time after which a read or a write whose server says nothing is given up. */
 const READ_SILENCE_MS = 12_000
 const WRITE_SILENCE_MS = 60_000
-/** Time for which a start waits for its database, and between two attempts. */
-const DATABASE_PATIENCE_MS = 10 * 60_000
-const DATABASE_PAUSE_MS = 1_000
 /** Time limit of a stop, for requests and steps under way. */
 export const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
 const WRITE_CONNECTIONS = 8
 
-export type Daemon = Pick<RunningDaemon, 'apiPort' | 'opsPort' | 'stop'>
-
-/**
- * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
- * and one that lacks migrations which this process is not to apply.
- * @param signal ends the wait
- * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
- */
-export async function startDaemon(
-  config: Config,
-  log: Logger,
-  signal: AbortSignal = new AbortController().signal,
-): Promise<Daemon> {
-  armFailpoint(config.failpoint)
-  const report = sampled((err) => {
-    if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
-    else log.error({ err }, 'the database does not answer: the start waits for it')
-  })
-  const endMs = performance.now() + DATABASE_PATIENCE_MS
-  for (;;) {
-    try {
-      return await startOnce(config, log)
-    } catch (error) {
-      const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
-      if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
-      report(error as Error)
-      await pause(DATABASE_PAUSE_MS, signal)
-    }
-  }
-}
-
-async function startOnce(config: Config, log: Logger): Promise<Daemon> {
-  await refusePooler(config.databaseDirectUrl)
-  const { missing, newer } = await compareSchema(config.databaseDirectUrl)
-  if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
-  if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
-  if (missing.length > 0) {
-    const api = config.roles.includes('api') && import('./api/server.js') // while the server is busy
-    const [applied] = await Promise.all([migrate(config.databaseDirectUrl), api])
-    if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
-  }
-  const daemon = new RunningDaemon(config, log)
-  try {
-    await daemon.start()
-    return daemon
-  } catch (error) {
-    await daemon.close()
-    throw error
-  }
-}
-
-class RunningDaemon {
+/** The parts of a running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
+export class Daemon {
   apiPort = 0
   opsPort = 0
   readonly #config: Config
@@ -165,6 +107,7 @@ class RunningDaemon {
     const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }
 
+  /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */
   async start(): Promise<void> {
     const { roles, snapshotEvery } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }

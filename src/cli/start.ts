@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config/index.js'
-import { startDaemon } from '../daemon.js'
 import { hasProcess } from '../ops/hasProcess.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
+import { startDaemon } from '../startDaemon.js'
 import { giveMemoryBack } from './memory.js'
 
 const PARENT_POLL_MS = 1_000

@@ -146,7 +146,7 @@ describe('the processes', () => {
         { path: '/health', port: 'ops' },
         { path: '/ready', port: 'ops' },
       ])
-      // src/daemon.ts: a start waits ten minutes for its database and its migrations
+      // src/startDaemon.ts: a start waits ten minutes for its database and its migrations
       expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(600)
       const { drainMs } = checkEnvironment(environmentOf(containers[0]!))
       expect(terminationGracePeriodSeconds).toBeGreaterThan(drainMs / 1_000 + END_S)

@@ -1,0 +1,69 @@
+import type { Config } from './config/index.js'
+import type { Daemon } from './daemon.js'
+import { compareSchema, MIGRATIONS_DIR, migrate, SchemaBehindError } from './db/pg/migrate.js'
+import { refusePooler } from './db/pg/session.js'
+import { isDatabaseUnavailable } from './db/pg/unavailable.js'
+import { armFailpoint } from './ops/failpoint.js'
+import type { Logger } from './ops/log/log.js'
+import { pause } from './ops/notify.js'
+import { sampled } from './ops/sampled.js'
+
+/** Time for which a start waits for its database, and between two attempts. */
+const DATABASE_PATIENCE_MS = 10 * 60_000
+const DATABASE_PAUSE_MS = 1_000
+
+/**
+ * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
+ * and one that lacks migrations which this process is not to apply.
+ * @param signal ends the wait
+ * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
+ */
+export async function startDaemon(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Daemon> {
+  armFailpoint(config.failpoint)
+  const report = sampled((err) => {
+    if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
+    else log.error({ err }, 'the database does not answer: the start waits for it')
+  })
+  const endMs = performance.now() + DATABASE_PATIENCE_MS
+  for (;;) {
+    try {
+      return await startOnce(config, log)
+    } catch (error) {
+      const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
+      if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
+      report(error as Error)
+      await pause(DATABASE_PAUSE_MS, signal)
+    }
+  }
+}
+
+async function startOnce(config: Config, log: Logger): Promise<Daemon> {
+  const url = config.databaseDirectUrl
+  const [{ missing, newer }] = await Promise.all([compareSchema(url), refusePooler(url)])
+  if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
+  if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
+  if (missing.length > 0) {
+    const applied = await migrate(url, MIGRATIONS_DIR, () => load(config))
+    if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
+  }
+  const { Daemon } = await import('./daemon.js')
+  const daemon = new Daemon(config, log)
+  try {
+    await daemon.start()
+    return daemon
+  } catch (error) {
+    await daemon.close()
+    throw error
+  }
+}
+
+/** Loads the parts of a daemon, most of a start's work. */
+function load({ roles }: Config): void {
+  const parts = import('./daemon.js').then(() => (roles.includes('api') ? import('./api/server.js') : null))
+  // thrown where they are awaited
+  parts.catch(() => {})
+}
