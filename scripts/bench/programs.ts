@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import pg from 'pg'
+import { CHANNEL } from '../../src/db/pg/notify.js'
 import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
@@ -20,6 +22,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
+/** Between two looks at a daemon that tells nothing. */
+const SILENCE_MS = 200
 /** Limits that count, and that no benchmark reaches. */
 const LIMITS = {
   ...{ LIMIT_ADDRESS: '1000000/1000000', LIMIT_KEY: '1000000/1000000', LIMIT_KEYS_DAY: '1000000' },
@@ -139,8 +143,11 @@ export async function waitUntilIndexed(
 ): Promise<Indexed> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
+  await client.query(`LISTEN ${CHANNEL}`)
   try {
     for (;;) {
+      // the daemon tells each commit: who asks again and again takes processor time from it, and notices later
+      const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(() => {})
       const { rows } = await client.query<{ next_block: string }>('SELECT next_block FROM chains')
       if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) {
         return {
@@ -150,7 +157,7 @@ export async function waitUntilIndexed(
         }
       }
       if (daemon.child.hasExited()) throw new Error(`indexing: the daemon ended: ${daemon.child.logTail().trim()}`)
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await woken
     }
   } finally {
     await client.end()

@@ -7,7 +7,7 @@ import { Session } from './session.js'
 import { assertClock } from './unavailable.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
-const CHANNEL = 'clusterd'
+export const CHANNEL = 'clusterd'
 /** Follows the network where nothing changed but a chain's head. */
 const BLOCK = ' block'
 
