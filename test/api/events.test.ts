@@ -207,6 +207,14 @@ describe('GET /v1/events', () => {
     expect((await events({ nextPage: mainnet, testnet: 'true' })).body.error).toBe('invalid_page')
   })
 
+  it.each(['/v1/events', '/v0.1/events'])('%s ignores fromTimestamp beside a page token', async (path) => {
+    const { nextPage } = (await world.get(`${path}?limit=1`)).body
+    const page = `${path}?limit=1&nextPage=${nextPage}`
+    const { body } = await world.get(page)
+    for (const from of ['0', '99999999999999', '1.5', '-1', 'abc'])
+      expect(await world.get(`${page}&fromTimestamp=${from}`), from).toMatchObject({ status: 200, body })
+  })
+
   it('refuses tokens that were altered or contradict the request', async () => {
     const from = wallets[0]!
     const { nextPage } = (await events({ limit: 1, from, orderBy: 'oldest' })).body

@@ -152,6 +152,20 @@ describe('a generated wallet', () => {
   })
 })
 
+it('may have the name of a private entry, which reserves nothing in public', async () => {
+  const account = newAccount()
+  await post(account, '/v1/clusters')
+  const add = (name: string, isPrivate: boolean) =>
+    post(account, '/v1/clusters/wallets', [{ address: randomAddress(), name, isPrivate }])
+  const made = (name: string, isPrivate: boolean) => generate(account, { type: 'evm', name, isPrivate })
+  for (const name of ['vault', 'safe']) expect((await add(name, true)).status).toBe(200)
+  expect((await add('safe', false)).status).toBe(200)
+  const taken = { status: 409, body: { error: 'wallet_name_taken' } }
+  expect(await made('vault', true)).toMatchObject(taken)
+  expect(await made('vault', false)).toMatchObject({ status: 200, body: { name: 'vault' } })
+  expect(await made('vault', false)).toMatchObject(taken)
+})
+
 it('is not to be had where no shares are kept', async () => {
   const other = await startApi()
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
 import { proofOf, type SolanaAccount, solanaAccount } from './wallets.js'
 
@@ -121,6 +121,36 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     expect(await namesOf(name)).toEqual(['main'])
     const unsigned = await world.post(`/v0.1/cluster/${name}/update/wallets`, { add })
     expect(unsigned).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+  })
+
+  describe('of a cluster that two wallets verified', () => {
+    let alice: Member
+    let bob: Member
+    let name: string
+    beforeEach(async () => {
+      ;[alice, bob, name] = [await member(), await member(), freshName()]
+      await register(alice, name)
+      await alice.call('POST', `/v0.1/cluster/${name}/update/wallets`, {
+        ...{ update: [], remove: [], add: [{ address: bob.address, name: 'bob' }] },
+      })
+      const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
+      expect((await bob.call('POST', `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
+    })
+    const leave = (add: object[]) =>
+      bob.call('POST', `/v0.1/cluster/${name}/update/wallets`, { add, update: [], remove: [bob.address] })
+    const wallets = async () => (await world.get(`/v0.1/cluster/${name}`)).body.wallets
+
+    it('lets one leave, as DELETE /v1/clusters/wallets does', async () => {
+      expect(await leave([])).toMatchObject({ status: 201, body: { success: true } })
+      expect(await wallets()).toHaveLength(1)
+    })
+
+    it('changes nothing for one who leaves and adds, and makes no other cluster', async () => {
+      const address = randomAddress()
+      expect(await leave([{ address, name: 'x' }])).toMatchObject({ status: 404, body: { error: 'not_in_cluster' } })
+      expect((await world.get(`/v1/names/address/${address}`)).status).toBe(404)
+      expect(await wallets()).toHaveLength(2)
+    })
   })
 })
 

@@ -99,6 +99,19 @@ describe('a status that is waited for', () => {
     expect((await byDefault).status).toBe(503)
   })
 
+  it.each(['wait', 'w%61it'])(
+    '%s is taken however its name is written: it stays longer than a request may',
+    async (wait) => {
+      const quick = await startApi({ requestDeadlineMs: 500 })
+      const tx = randomHash()
+      const entry = bid({ from, name: freshName(), tx, block, logIndex: 0 })
+      await quick.tail('mainnet', [tailBlock(block, [entry])])
+      const reply = await quick.get(path(tx, `${wait}=2&since=pending`))
+      await quick.stop()
+      expect(reply).toMatchObject({ status: 200, body: { tx, status: 'pending' } })
+    },
+  )
+
   it('comes as it is after the time', async () => {
     const [{ tx }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
     const startMs = performance.now()

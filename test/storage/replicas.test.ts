@@ -80,6 +80,24 @@ it('a wallet that has just changed reads what it wrote; others read what the rep
   expect(await nameOf({ 'x-clusterd-position': position })).toBe('after')
 })
 
+it.each(['?testnet=true', ''])(
+  'a registration%s that names the testnet in its body gives a place in the testnet’s journal',
+  async (query) => {
+    const club = freshName()
+    await world.append('testnet', [bid({ from: member.address, name: club, atMs: Date.now() })])
+    expect((await member.call('PUT', `/v1/communities/${club}?testnet=true`, {})).status).toBe(200)
+    await expect.poll(async () => (await call(`/v0.1/cluster/${club}?testnet=true`)).body, DEADLINE).not.toBeNull()
+    await onStandby('SELECT pg_wal_replay_pause()')
+    const wish = { name: 'alice', network: '11155111' }
+    const { status, headers } = await member.call('POST', `/v1/names/community/${club}/register${query}`, wish)
+    expect(status).toBe(200)
+    const known = { headers: { 'x-clusterd-position': headers.get('x-clusterd-position')! } }
+    const { body } = await call(`/v0.1/address/${club}/alice?testnet=true`, known)
+    await onStandby('SELECT pg_wal_replay_resume()')
+    expect(body).toMatchObject({ address: member.address })
+  },
+)
+
 it('the client carries what it has changed from answer to question', async () => {
   const client = new Client({ url: api.url, token: member.headers.authorization!.replace('Bearer ', '') })
   await onStandby('SELECT pg_wal_replay_pause()')

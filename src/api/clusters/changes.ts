@@ -78,11 +78,10 @@ export function updateWallets(
   { remove, update, add }: { remove: readonly string[]; update: readonly RenamedInput[]; add: readonly AddedInput[] },
   within: Buffer,
 ): Promise<Buffer> {
-  const changes = [
-    removal(wallet, remove, (i) => `remove[${i}]`),
-    renaming(wallet, update, (i) => `update[${i}]`),
-    addition(wallet, add, (i) => `add[${i}]`),
-  ]
+  const removing = removal(wallet, remove, (i) => `remove[${i}]`)
+  const rest = [renaming(wallet, update, (i) => `update[${i}]`), addition(wallet, add, (i) => `add[${i}]`)]
+  // even an empty renaming is refused to who has just left, so that nothing is added to a cluster of its own then
+  const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return change(context, { changes, within })
 }
 

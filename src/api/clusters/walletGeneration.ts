@@ -30,7 +30,7 @@ export async function generateWallet(context: Context, author: Author, input: Ge
   const { network, pool } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
   // the passphrase of a key is stretched for a good while
-  if (await hasWalletNamed(pool, network, author.wallet, wanted!))
+  if (await hasWalletNamed(pool, network, author.wallet, { name: wanted!, isPrivate: input.isPrivate }))
     throw refusalError({ code: 'wallet_name_taken', name: wanted! })
   const { address, shares } = await generateKey(input.type, input.passphrase)
   const added = addition(author.wallet, [{ ...input, address: address.text }], alone)

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Network } from '../../registry/primitives/network.js'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
 /** Answer to a request before it is serialized. */
@@ -13,6 +14,8 @@ export interface Answer {
   headers?: Readonly<Record<string, string>> | undefined
   /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
+  /** Network that a change was made on, where its body has named it. */
+  network?: Network
   /** What stands for the content in its entity tag, where that is cheaper than a hash. */
   version?: string
   /** Depends on nothing but its request and the journal, and may be kept until that moves. */

@@ -106,6 +106,7 @@ function operation(
   for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
     responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
   }
+  if (isTagged(route)) responses[304] = { description: 'Nothing has changed since what `If-None-Match` names' }
   for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
   if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
   const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
@@ -126,6 +127,10 @@ function operation(
     responses,
   }
 }
+
+/** Whether JSON answers of a route carry an entity tag: those that no key decides. */
+const isTagged = ({ method, auth, responses }: Route): boolean =>
+  method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
 /** Parameters with examples of their route in place of those of their schemas. */
 const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>

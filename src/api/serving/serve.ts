@@ -106,8 +106,9 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
   }
 }
 
-/** Whether a request may ask to stay; its query is not parsed yet. */
-const staysLong = ({ staysBy }: Route, url: string): boolean => staysBy !== undefined && url.includes(`${staysBy}=`)
+/** Whether a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+const staysLong = ({ staysBy }: Route, url: string): boolean =>
+  staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
 /** Holds a refusal back from who goes on asking: else a flood is answered as fast as it can ask. */
 export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
@@ -224,13 +225,14 @@ async function nearest(
 
 /** An answer to a change, with the place in the journal that later reads of its caller are to have reached. */
 async function withPosition(answer: Answer, context: Context, replicas: Replicas): Promise<Answer> {
-  const reading = Promise.all([replicas.position(context.network), context.pageKey()])
+  const network = answer.network ?? context.network
+  const reading = Promise.all([replicas.position(network), context.pageKey()])
   const [position, key] = await inTime(
     POSITION_LIMIT_MS,
     reading.catch(() => []),
     [],
   )
   if (!position || !key) return answer
-  const token = sealPosition(key, context.network, position)
+  const token = sealPosition(key, network, position)
   return { ...answer, headers: { ...answer.headers, [POSITION_HEADER]: token } }
 }

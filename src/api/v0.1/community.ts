@@ -109,7 +109,7 @@ const register = route.post('/v0.1/community/register', {
       const request = { community, name, wallet, unnamed: 'none', wish: { network, token: null } } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
-      return ok({ clusterName: community, walletName: name, ...info })
+      return { ...ok({ clusterName: community, walletName: name, ...info }), network: 'testnet' }
     }),
 })
 

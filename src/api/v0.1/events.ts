@@ -5,11 +5,10 @@ import { feedPage } from '../feed/feed.js'
 import { mapInTurns } from '../guard/slices.js'
 import { JSON_TYPE } from '../http/answer.js'
 import { type Json, jsonText } from '../http/json.js'
-import { integerOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { pageCost } from '../limits/costs.js'
-import { pageOf, pageQuery, pageRequest } from '../v1/events.js'
+import { pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
@@ -103,7 +102,7 @@ const events = route.get('/v0.1/events', {
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
-    const since = integerOf(request.query, 'fromTimestamp')
+    const since = sinceOf(request.query)
     const { nextPage, items, resume } = await feedPage(context, {
       ...pageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),

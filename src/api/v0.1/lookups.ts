@@ -1,5 +1,5 @@
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { type FullName, parseFullName, parseName } from '../../registry/primitives/name.js'
+import { type FullName, parseClusterName, parseFullName, parseName } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
 import { type Answer, ok, okOfJournal } from '../http/answer.js'
@@ -59,7 +59,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   params: z.object({ name: nameText, addressName: nameText }),
   responses: found,
   handle({ params }, context) {
-    const [cluster, wallet] = [parseName(params.name!), parseName(params.addressName!)]
+    const [cluster, wallet] = [parseClusterName(params.name!), parseName(params.addressName!)]
     return walletNamed(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
   },
 })

@@ -98,7 +98,11 @@ const events = route.get('/v1/events', {
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
-    const page = await feedPage(context, { ...pageRequest(request, LIMIT), ...filterOf(request.query) })
+    const page = await feedPage(context, {
+      ...pageRequest(request, LIMIT),
+      from: actorOf(request.query),
+      sinceMs: sinceOf(request.query),
+    })
     const write = eventWriter(page.network, page.generation, page.idOf)
     const items = page.items.map((item, i) => (i === 0 ? write(item) : `,${write(item)}`))
     const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
@@ -156,6 +160,10 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
   }
 }
 
+/** Time at which a page begins, in the version's unit; beside a page token it is not even read. @throws ApiError invalid_request */
+export const sinceOf = (query: Query): number | undefined =>
+  query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
+
 /** The order of a walk, under either of its names. @throws ApiError invalid_request where they contradict each other */
 function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
@@ -165,7 +173,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
-/** What both forms of the feed show. @throws ApiError unsupported_address, invalid_request */
+/** What a stream of the feed shows. @throws ApiError unsupported_address, invalid_request */
 const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') })
 
 function actorOf(query: Query): Buffer | undefined {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { protectServer, SERVER_LIMITS } from '../../api/guard/socketLimits.js'
 import { testWallet } from '../../web/generated/testWallet.js'
 import { answerWallet, type WalletRequest, type WalletWorld } from './wallet.js'
 
@@ -30,11 +31,13 @@ const MAX_BODY_BYTES = 65_536
 
 /** Starts the front. */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const server = createServer((req, res) => {
+  const server = createServer(SERVER_LIMITS, (req, res) => {
     const path = req.url?.split('?', 1)[0]
     if (path === SCRIPT || path === RPC) void answerOwn(options.world, path, req, res)
     else pass(options.target, req, res)
   })
+  // what is no HTTP gets the daemon's answer without getting there
+  protectServer(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host ?? '127.0.0.1', resolve)
@@ -88,10 +91,8 @@ function send(res: ServerResponse, status: number, body: object): void {
 
 /** Passes a request on to the daemon, and its answer back; pages get the wallet's script. */
 function pass(target: string, req: IncomingMessage, res: ServerResponse): void {
-  const headers = { ...req.headers }
-  // a compressed page would have to be unpacked first
-  if (headers.accept?.includes('text/html')) delete headers['accept-encoding']
   const { hostname, port } = new URL(target)
+  const headers = headersOf(req)
   const passed = request({ hostname, port, path: req.url, method: req.method, headers, agent: false }, (answer) => {
     if (answer.headers['content-type']?.startsWith('text/html'))
       return void addWallet(answer, res).catch(() => res.destroy())
@@ -105,6 +106,12 @@ function pass(target: string, req: IncomingMessage, res: ServerResponse): void {
   })
   res.on('close', () => passed.destroy())
   req.pipe(passed)
+}
+
+/** Headers as they came, two of one name too; for a page without those by which it would come compressed. */
+function headersOf({ headers, rawHeaders }: IncomingMessage): string[] {
+  if (!headers.accept?.includes('text/html')) return rawHeaders
+  return rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]!.toLowerCase() !== 'accept-encoding')
 }
 
 async function addWallet(answer: IncomingMessage, res: ServerResponse): Promise<void> {

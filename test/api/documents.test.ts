@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ApiWorld, randomAddress, startApi } from './support.js'
+
+/** The OpenAPI documents list that a JSON answer may be known already. */
+
+let world: ApiWorld
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(() => world.stop())
+
+it.each([
+  ['/openapi.json', '/v1/names/owner/address/{address}', `/v1/names/owner/address/${randomAddress()}`],
+  ['/openapi.json', '/v1/networks', '/v1/networks'],
+  ['/openapi.json', '/v1/events', '/v1/events'],
+  ['/openapi-v0.1.json', '/v0.1/name/{address}', `/v0.1/name/${randomAddress()}`],
+])('%s: %s answers 304 to who has it already', async (document, route, path) => {
+  const { etag } = Object.fromEntries((await world.get(path)).headers)
+  const { status } = await fetch(`${world.url}${path}`, { headers: { 'if-none-match': etag! } })
+  const { responses } = (await world.get(document)).body.paths[route].get
+  expect(status).toBe(304)
+  expect(Object.keys(responses)).toContain('304')
+})
