@@ -1,4 +1,4 @@
-import { createCommunityPort } from '../chains/evm/community/port.js'
+import { createBalancePort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
@@ -127,6 +127,6 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
 
 /** Balances are read by a share of the judge's own: requests of the API delay no payment. */
 const portsOf = ({ chains, solana }: Sources): BalancePort[] => [
-  ...chains.map(({ chain }) => createCommunityPort(chain.rpc.forUse('judge'), chain.config)),
+  ...chains.map(({ chain }) => createBalancePort(chain.rpc.forUse('judge'))),
   ...(solana ? [solana.chain.balances] : []),
 ]

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openChains } from '../support/bridgeWorld.js'
-import { type CommunityWorld, startCommunityWorld } from '../communities/communityWorld.js'
-import { startRpcProxy } from '../support/rpcProxy.js'
-import { createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
+import { createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { type CommunityWorld, startCommunityWorld } from '../communities/communityWorld.js'
+import { openChains } from '../support/bridgeWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 
 /** More blocks than are checked against their headers, and than are followed one by one. */
 const MANY_BLOCKS = 700

@@ -90,7 +90,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     heads,
     head,
     transaction: (hash, confirmed): Promise<ChainTx> =>
-      asking(() => rpc.onQuickestNode((call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
+      asking(() => twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
     replacement: (sender, nonce, confirmed) =>
       asking(() => rpc.onOneNode((call) => findByNonce(call, { sender, nonce, confirmed }))),
     namesOfPacket: (packet) => {
@@ -100,6 +100,18 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     quote: (request) => asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
   }
 }
+
+/** What would make a status terminal counts as unconfirmed where another node contradicts it. */
+const twiceSeen = (rpc: Rpc, look: (call: Call) => Promise<ChainTx>): Promise<ChainTx> =>
+  rpc.onQuickestNode(async (call) => {
+    const seen = await look(call)
+    if (seen.state !== 'mined' || !seen.isConfirmed || seen.isRegistration) return seen
+    const other = await rpc.onAnotherNode(call, look)
+    // a node may have forgotten the transaction
+    if (other === null || other.state === 'unknown') return seen
+    const isSame = other.state === 'mined' && other.block === seen.block && other.succeeded === seen.succeeded
+    return isSame && !other.isRegistration ? seen : { ...seen, isConfirmed: false }
+  })
 
 function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
   const status = forUse('status')

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../config/index.js'
-import type { Call, Rpc } from '../rpc/evm.js'
 import { transient } from '../rpc/errors.js'
+import type { Call, Rpc } from '../rpc/evm.js'
 import { inBatches } from '../rpc/nodes.js'
 import { estimateFees, type Fees, lowerFees, priceCapWei } from './fees.js'
 import { getHeader } from './logs.js'

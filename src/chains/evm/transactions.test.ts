@@ -6,7 +6,7 @@ const HASH = `0x${'ab'.repeat(32)}` as const
 const CONTRACT = `0x${'11'.repeat(20)}` as const
 const BLOCK = 20
 const TX = { hash: HASH, from: CONTRACT, nonce: '0x7', blockNumber: `0x${BLOCK.toString(16)}`, to: null, input: '0x' }
-const RECEIPT = { status: '0x1', blockNumber: TX.blockNumber, logs: [] }
+const RECEIPT = { transactionHash: HASH, status: '0x1', blockNumber: TX.blockNumber, logs: [] }
 
 /** Asks a node that gives this receipt. @param confirmed the newest block that was confirmed before */
 function read(receipt: object | null, confirmed: number) {
@@ -24,4 +24,9 @@ it('a transaction in a block is as in the mempool while its node has not indexed
 it('a node that has no receipt for a transaction of a confirmed block is not believed: what was final would change', async () => {
   expect(await read(RECEIPT, BLOCK)).toMatchObject({ state: 'mined', isConfirmed: true })
   await expect(read(null, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
+})
+
+it('a receipt of another transaction is none of this one', async () => {
+  const other = { ...RECEIPT, transactionHash: `0x${'cd'.repeat(32)}` }
+  await expect(read(other, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
 })

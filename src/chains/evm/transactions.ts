@@ -14,6 +14,7 @@ interface RawTransaction {
 }
 
 interface RawReceipt {
+  transactionHash: Hex
   status: Hex
   blockNumber: Hex
   logs: { address: Hex; topics: Hex[] }[]
@@ -38,6 +39,7 @@ export interface TransactionQuery {
 export async function readTransaction(call: Call, { hash, confirmed, ours, head }: TransactionQuery): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
+  assertOf(hash, 'eth_getTransactionByHash', tx.hash)
   const sender = tx.from.toLowerCase() as Hex
   const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
@@ -50,6 +52,7 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
     throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
+  assertOf(hash, 'eth_getTransactionReceipt', receipt.transactionHash)
   const block = Number(receipt.blockNumber)
   const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {
@@ -60,6 +63,11 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmedNow) },
     isConfirmed: block <= confirmed,
   }
+}
+
+/** A broken proxy may swap answers: what is read of another transaction would decide this one's status for ever. */
+function assertOf(hash: Hex, method: string, got: Hex): void {
+  if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }
 
 /** Whether a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */

@@ -6,7 +6,7 @@ import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { BALANCES, SIGHTINGS } from '../rpc/strangers.js'
-import { createCommunityPort } from './community/port.js'
+import { createBalancePort, createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
 import { readStatuses, readTransaction } from './reads.js'
@@ -48,7 +48,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
     ...portFor('api'),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
-    balances: portFor('judge'),
+    balances: createBalancePort(rpc.forUse('judge'), SOLANA_LABEL),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),

@@ -179,6 +179,8 @@ export const readTransactions = (
     listed.map(async ({ signature, slot }) => {
       try {
         const tx = await readTransaction(call, registrar, signature, commitment)
+        // the cursor never goes back: a slot counts that is told twice
+        if (tx && tx.slot !== slot) throw transient(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
         if (tx) return tx
       } catch (error) {
         if (!(error instanceof RpcError) || error.fault !== 'refused') throw error

@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, Keypair, PublicKey, Transaction, type Transaction
 import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
-import { causesOf } from '../rpc/errors.js'
+import { causesOf, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -165,10 +165,14 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
 /** Signs with a limit of compute units by a simulation, and a price for each by what others paid for these accounts. */
 async function signOn(call: Call, key: Keypair, instruction: TransactionInstruction, fees: Fees): Promise<BlockhashTx> {
   const { commitment } = fees
-  const [{ blockhash, lastValidBlockHeight }, microLamports] = await Promise.all([
+  const [{ blockhash, lastValidBlockHeight }, { blockHeight }, microLamports] = await Promise.all([
     readLatestBlockhash(call, commitment),
+    call<EpochInfo>('getEpochInfo', [{ commitment }]),
     readUnitPrice(call, instruction, fees),
   ])
+  // until then nothing is signed anew
+  if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
+    throw transient(`getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`)
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const signed = (units: number): Transaction => {
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
@@ -189,6 +193,8 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
   }
 }
 
+/** Blocks for which a blockhash is good, 150, and some between two answers. */
+const MOST_VALID_BLOCKS = 300
 /** The most compute units that a transaction may ask for. */
 const MAX_UNITS = 1_400_000
 const UNITS_MARGIN_PERCENT = 110

@@ -43,6 +43,8 @@ export class ChainIndexer {
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false
+  /** What the last look called finalized; null before the first. */
+  #finalized: number | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
@@ -96,7 +98,8 @@ export class ChainIndexer {
       await assertLeader(pool, row.network, epoch)
       return { kind: 'halted', reason: row.halted }
     }
-    const { latest, confirmed, confirmedMs } = await chain.heads()
+    const { latest, confirmed: told, confirmedMs } = await chain.heads()
+    const confirmed = confirmedMs === null ? told : await this.#toldTwice(told)
     this.#clock.see(latest)
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
@@ -118,6 +121,13 @@ export class ChainIndexer {
       return { kind: 'backfilled', ...done }
     }
     return this.#follow(latest, confirmed)
+  }
+
+  /** A tag is a node's word, and what it confirms stays: the lower of two looks in a row counts. */
+  async #toldTwice(finalized: number): Promise<number> {
+    const before = this.#finalized ?? (await this.#options.chain.heads()).confirmed
+    this.#finalized = finalized
+    return Math.min(before, finalized)
   }
 
   async #follow(latest: Header, confirmedBlock: number): Promise<Outcome> {

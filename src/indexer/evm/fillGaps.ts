@@ -1,6 +1,6 @@
-import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { packetPlace } from '../../chains/evm/bridge/packet.js'
 import { areOfContract } from '../../chains/evm/community/ending.js'
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { newestConfirmedMessage } from '../../db/bridge/messages.js'
 import { newestConfirmedPayments } from '../../db/payments/payments.js'
 import type { SentMessage } from '../../registry/bridge/message.js'

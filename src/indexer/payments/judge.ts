@@ -91,20 +91,21 @@ export class PaymentJudge {
     const { pool, network } = this.#options
     if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
-    const resting = [...this.#stuck.values()].filter(({ nextMs }) => nextMs > nowMs).map(({ id }) => id)
+    const resting = this.#resting(nowMs)
     const open = await openCommunityPayments(pool, network, BATCH, nowMs, resting)
     this.#forgetGone(resting, open)
     const rules = await rulesOf(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
-    const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules)))
+    const ports = this.#options.ports.map(untilAway)
+    const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules, ports)))
     const reads = all.filter((one) => one !== null)
     const payments = reads.length > 0 ? await enter(this.#options, reads) : 0
     for (const { payment } of reads) this.#stuck.delete(keyOf(payment.id))
     return this.#outcome(payments)
   }
 
-  async #read(payment: OpenPayment, rules: RulesOf): Promise<Read | null> {
-    const { pool, network, ports } = this.#options
+  async #read(payment: OpenPayment, rules: RulesOf, ports: readonly BalancePort[]): Promise<Read | null> {
+    const { pool, network } = this.#options
     const requirements = requirementsOf(payment, rules)
     if (!requirements) return { payment, hash: null, isMet: false }
     const hash = requirementsHash(requirements)
@@ -120,6 +121,13 @@ export class PaymentJudge {
       this.#postpone(payment.id, error.message)
       return null
     }
+  }
+
+  /** What waits and is not asked about now: few are at once, else those of a chain that hangs would fill each step. */
+  #resting(nowMs: number): Buffer[] {
+    const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
+    const due = byTime.filter(({ nextMs }) => nextMs <= nowMs).slice(0, READS_AT_ONCE)
+    return byTime.slice(due.length).map(({ id }) => id)
   }
 
   #postpone(id: Buffer, reason: string): void {
@@ -144,6 +152,21 @@ export class PaymentJudge {
     if (waiting === 0) this.state.reason = null
     if (payments > 0) return { kind: 'entered', payments, waiting }
     return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
+  }
+}
+
+/** A chain that did not answer is not asked again in the same step, which would last as long as all its time limits. */
+function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
+  let away: Error | null = null
+  return {
+    label,
+    async tokenBalance(token, wallet) {
+      if (away) throw away
+      return tokenBalance(token, wallet).catch((error: Error) => {
+        away = error
+        throw error
+      })
+    },
   }
 }
 

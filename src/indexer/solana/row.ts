@@ -18,23 +18,30 @@ export interface ProgramIdentity extends QuotedProgram {
   quoteKeys: readonly Uint8Array[]
 }
 
-/** Solana's first block. An earlier block time is none (Surfpool gives thousandths). */
-const FIRST_BLOCK_MS = Date.UTC(2020, 2, 16)
+/** The longest time after which a payment may be reclaimed, a month by the program, with room for clocks. */
+const LONGEST_HELD_MS = 31 * 86_400_000
 
-/** Time of a transaction; the time of reading where its node gives none. */
-function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number): number {
+/**
+ * Time of a payment; the time of reading where its node gives none, or one that does not fit the time of reclaiming,
+ * which the program has written (Surfpool gives thousandths).
+ */
+function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number, reclaimableMs: number): number {
   const ms = blockTime === null ? 0 : blockTime * 1_000
-  return ms >= FIRST_BLOCK_MS ? ms : nowMs
+  return ms <= reclaimableMs && ms >= reclaimableMs - LONGEST_HELD_MS ? ms : nowMs
 }
 
 /** Fields of a payment that come from its transaction and payer. */
-const originOf = (tx: ReadTransaction, payer: Uint8Array, referral: Uint8Array, nowMs: number) => ({
+const originOf = (
+  tx: ReadTransaction,
+  { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,
+  nowMs: number,
+) => ({
   tx: signatureBytes(tx.signature),
   block: tx.slot,
   blockHash: null,
   payer: Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE.solana), payer]),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  paidMs: timeOf(tx, nowMs),
+  paidMs: timeOf(tx, nowMs, Number(reclaimableAt) * 1_000),
 })
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
@@ -59,7 +66,7 @@ function namePayment(
       verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, paid.payer, paid.referral, nowMs),
+    ...originOf(tx, paid, nowMs),
   }
 }
 
@@ -86,7 +93,7 @@ function communityPayment(
       number,
       reclaimableMs: Number(seen.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, seen.payer, seen.referral, nowMs),
+    ...originOf(tx, seen, nowMs),
   }
 }
 

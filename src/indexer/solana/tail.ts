@@ -22,13 +22,14 @@ export class PaymentTail {
 
   /**
    * Replaces the stored unconfirmed payments by those that the cluster shows now.
-   * @param listedTo the newest confirmed signature
+   * @param listedTo the newest confirmed signature; a node that doesn't know it lists all that there is
+   * @param downToSlot below it nothing is unconfirmed
    * @returns the number of payments
    */
-  async step(listedTo: string | null): Promise<number> {
+  async step(listedTo: string | null, downToSlot: number): Promise<number> {
     const { pool, rpc, identity, chain, commitment, epoch, nowMs = Date.now } = this.#options
     const { network } = identity
-    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo))
+    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo, downToSlot))
     this.#seen = new Map(txs.map((tx) => [tx.signature, tx]))
     const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
@@ -41,8 +42,8 @@ export class PaymentTail {
     return payments.length
   }
 
-  async #read(call: Call, until: string | null): Promise<ReadTransaction[]> {
-    const { registrar, startSlot: downToSlot } = this.#options
+  async #read(call: Call, until: string | null, downToSlot: number): Promise<ReadTransaction[]> {
+    const { registrar } = this.#options
     const { listed } = await listTransactions(call, registrar, { commitment: 'confirmed', until, downToSlot })
     const txs = await Promise.all(
       listed

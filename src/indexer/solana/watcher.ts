@@ -29,6 +29,8 @@ const LATE_SLOTS = 150
 const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing. */
 const SEARCH_EVERY_MS = 5_000
+/** The same while none is: nothing counts what became of payments. Half of the time that is searched. */
+const LATE_EVERY_MS = 30_000
 /** Lagging nodes catch up within this time; later the operator has to look. */
 const MISSING_ALARM_MS = 60_000
 
@@ -105,7 +107,8 @@ export class PaymentWatcher {
     // transactions that the signal cut off are listed again
     if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
     else memory.listedTo = seen.newest ?? memory.listedTo
-    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo)
+    const tailSlot = Math.max(this.#options.startSlot, seen.slot - LATE_SLOTS)
+    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo, tailSlot)
     const latest = Math.max(seen.headSlot, seen.slot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
@@ -131,7 +134,7 @@ export class PaymentWatcher {
       tail: new PaymentTail(this.#options),
       unconfirmed: 0,
       missingSinceMs: null,
-      searchedMs: 0,
+      searchedMs: this.#nowMs() - SEARCH_EVERY_MS,
       lateSlots: LATE_SLOTS,
     }
   }
@@ -151,12 +154,13 @@ export class PaymentWatcher {
     if (!isTold && !isDue && missingSinceMs === null && !isAhead(sequences, tracker))
       return { sequences, slot, headSlot, fresh: [], newest: null, isListed: false }
     memory.listedMs = this.#nowMs()
-    const isSearch = missingSinceMs !== null && this.#nowMs() - searchedMs >= SEARCH_EVERY_MS
+    const everyMs = missingSinceMs === null ? LATE_EVERY_MS : SEARCH_EVERY_MS
+    const isSearch = this.#nowMs() - searchedMs >= everyMs
     const downToSlot = Math.max(startSlot, cursor.slot - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
-    if (isSearch)
-      Object.assign(memory, { searchedMs: this.#nowMs(), lateSlots: Math.min(lateSlots * 2, MAX_LATE_SLOTS) })
+    if (isSearch) memory.searchedMs = this.#nowMs()
+    if (isSearch && missingSinceMs !== null) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
     const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
     return { sequences, slot, headSlot, fresh: oldestFirst, newest, isListed: true }
   }

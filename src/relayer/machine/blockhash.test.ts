@@ -20,6 +20,7 @@ const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
   ...change,
 })
 const HELD: PaymentView = { is: 'held' }
+const DONE = { isConfirmed: true, error: null }
 const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 
 describe('a signed transaction', () => {
@@ -28,9 +29,11 @@ describe('a signed transaction', () => {
     ['that can land no more', { height: 501 }, { do: 'look' }],
     ['in an unconfirmed block', { height: 900, status: { isConfirmed: false, error: null } }, { do: 'wait' }],
     ['that failed in one', { height: 900, status: { isConfirmed: false, error: 'overflow' } }, { do: 'wait' }],
+    ['in a confirmed block', { height: 900, status: DONE }, { do: 'look' }],
+    ['whose payment is held all the same', { height: 900, status: DONE, payment: HELD }, { do: 'wait' }],
     [
-      'in a confirmed block',
-      { height: 900, status: { isConfirmed: true, error: null } },
+      'whose payment is not held any more',
+      { height: 900, status: DONE, payment: { is: 'unknown' } },
       record({ is: 'confirmed', feeWei: 0n }),
     ],
     [
@@ -50,7 +53,7 @@ describe('a signed transaction', () => {
       fc.property(fc.nat(2_000), status, payment, (height, found, view) => {
         const action = planBlockhashJob(sent, { height, status: found, payment: view })
         expect(action.do).not.toBe('sign')
-        if (action.do === 'look') expect(found === null && height > tx.lastValidHeight).toBe(true)
+        if (action.do === 'look') expect(found ? found.isConfirmed : height > tx.lastValidHeight).toBe(true)
         if (action.do === 'record') expect(found?.isConfirmed ?? height > tx.lastValidHeight).toBe(true)
       }),
     )

@@ -58,11 +58,17 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
   const tx = job.txs[0]!
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return record({ is: 'confirmed', feeWei: 0n })
+    if (status.error === null) return planDone(payment)
     return record({ is: 'expired', feeWei: 0n, reason: status.error })
   }
   if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
   return payment ? planByPayment(job, payment) : { do: 'look' }
+}
+
+/** Action for a transaction that a node calls confirmed: its word alone ends no job whose payment is still held. */
+function planDone(payment: PaymentView | null): BlockhashAction {
+  if (payment === null) return { do: 'look' }
+  return payment.is === 'held' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
 }
 
 /** Action once nothing signed can land: the payment shows whether the job is done, or may be signed anew. */

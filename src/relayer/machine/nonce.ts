@@ -78,6 +78,9 @@ function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
 const NONCE_USED = 'nonce_used'
 const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED || reason === 'nonce_too_low'
 
+/** Blocks by which the node that took a transaction may have been ahead of another. */
+const MOST_AHEAD = 100
+
 /** Action for an unused nonce: send again, or replace. */
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
@@ -88,7 +91,9 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   // a nonce that was ever given to a cancel is not taken back: both are out
   const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
-  if (tx.sentBlock === null && !tx.isRejected) {
+  // a node has once told an absurd head, up to which nothing would happen
+  const isSent = tx.sentBlock !== null && tx.sentBlock <= seen.head + MOST_AHEAD
+  if (!isSent && !tx.isRejected) {
     return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
   }
   if (!tx.isRejected && seen.head - tx.sentBlock! < policy.replaceAfterBlocks) return poll(seen, policy, 'inclusion')

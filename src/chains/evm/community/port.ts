@@ -11,8 +11,9 @@ import {
   type Hex,
   orUnavailable,
 } from '../../chain.js'
-import { isEvmFailure } from '../../rpc/errors.js'
-import type { Rpc } from '../../rpc/evm.js'
+import { type BalancePort, highest } from '../../requirementInputs.js'
+import { isEvmFailure, transient } from '../../rpc/errors.js'
+import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { releaseAndWithdrawData } from './ending.js'
 
@@ -26,12 +27,12 @@ export function createCommunityPort(
   rpc: Rpc,
   { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): CommunityPort<EvmCommunityPayment> {
-  const ask = (token: Hex, question: Hex): Promise<bigint> => askToken(rpc, token, question)
+  const ask = (token: Hex, question: Hex): Promise<bigint> =>
+    orUnavailable(`chain "${label}"`, () => rpc.onQuickestNode((call) => askToken(call, token, question)))
   return {
     label,
     communityPayments: communityPayments ?? null,
-    tokenBalance: (token, wallet) =>
-      ask(token as Hex, encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })),
+    tokenBalance: (token, wallet) => ask(token as Hex, balanceOf(wallet)),
     async communityPayment(request) {
       if (!communityPayments) throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
       const payment = paymentOf(communityPayments, request)
@@ -52,20 +53,29 @@ export function createCommunityPort(
   }
 }
 
+/** Balances by which a payment is judged for ever: of two nodes' words the higher counts, since one may lag. */
+export const createBalancePort = (rpc: Rpc): BalancePort => ({
+  label: rpc.label,
+  tokenBalance: (token, wallet) =>
+    orUnavailable(`chain "${rpc.label}"`, async () =>
+      highest(await rpc.onTwoNodes((call) => askToken(call, token as Hex, balanceOf(wallet)))),
+    ),
+})
+
+const balanceOf = (wallet: string): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })
+
 /**
  * Calls a token through a probe: a call without receiver "deploys" a flag and the token's answer, 0 where it has none.
  * An EVM's own failure of the probe counts as none too: every node would fail alike.
  */
-async function askToken(rpc: Rpc, token: Hex, question: Hex): Promise<bigint> {
+async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
-  const answer = await orUnavailable(`chain "${rpc.label}"`, () =>
-    rpc.call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']).catch((error: unknown) => {
-      if (isEvmFailure(error)) return NO_ANSWER
-      throw error
-    }),
-  )
-  if (!isHex(answer) || answer.length !== ANSWER_HEX)
-    throw new ChainUnavailableError(`chain "${rpc.label}": eth_call did not answer with two words`)
+  const answer = await call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']).catch((error: unknown) => {
+    if (isEvmFailure(error)) return NO_ANSWER
+    throw error
+  })
+  if (!isHex(answer) || answer.length !== ANSWER_HEX) throw transient('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 

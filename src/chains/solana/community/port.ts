@@ -8,6 +8,7 @@ import {
   orUnavailable,
   type SolanaCommunityPayment,
 } from '../../chain.js'
+import { type BalancePort, highest } from '../../requirementInputs.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
@@ -50,12 +51,23 @@ export function createCommunityPort(
   return {
     label,
     communityPayments: registrar.id,
-    tokenBalance: (token, wallet) =>
-      onOneNode((call) => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)),
+    tokenBalance: (token, wallet) => onOneNode((call) => balanceOf(call, token, wallet)),
     isToken: (token) => onOneNode(async (call) => (await readMint(call, new PublicKey(token), COMMITMENT)) !== null),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
+
+/** Balances by which a payment is judged for ever: of two nodes' words the higher counts, since one may lag. */
+export const createBalancePort = (rpc: SolanaRpc, label: string): BalancePort => ({
+  label,
+  tokenBalance: (token, wallet) =>
+    orUnavailable(`chain "${label}"`, async () =>
+      highest(await rpc.onTwoNodes((call) => balanceOf(call, token, wallet))),
+    ),
+})
+
+const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
+  readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)
 
 /** Source of a token payment: the payer's associated account, or another one where only that holds enough. */
 async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {

@@ -1,0 +1,80 @@
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createContexts } from '../../src/api/http/context.js'
+import { evmStatus } from '../../src/api/status/evm.js'
+import { type CommunityWorld, startCommunityWorld } from '../communities/communityWorld.js'
+import { openChains } from '../support/bridgeWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
+
+const asFailed = (answer: string): string => {
+  const { result, ...rest } = JSON.parse(answer) as { result: object }
+  return JSON.stringify({
+    ...rest,
+    result: { ...result, status: '0x0', logs: [], blockNumber: `0x${failedIn!.toString(16)}` },
+  })
+}
+
+let at: CommunityWorld
+let proxy: Awaited<ReturnType<typeof startRpcProxy>>
+/** The transaction whose receipt the node gives for that of another, once. */
+let mixedUp: Hex | null = null
+/** Block in which the node says that every transaction has failed. */
+let failedIn: number | null = null
+beforeAll(async () => {
+  at = await startCommunityWorld(['club'])
+  await at.configure('club', { prices: [at.price('8453', 1_000n)] })
+  proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method, body) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    if (failedIn !== null) return asFailed
+    if (!mixedUp) return undefined
+    const swapped = body.replace(/"0x[0-9a-f]{64}"/, `"${mixedUp}"`)
+    mixedUp = null
+    return { body: swapped }
+  })
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await at?.stop()
+})
+
+it('one receipt of another transaction decides no status', async () => {
+  const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
+  file.chains[1]!.rpcUrls = [proxy.url]
+  const chains = (await openChains(at.pool, file)).map(({ chain }) => chain)
+  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
+  const { mainnet: context } = createContexts({ pool: at.pool, chains, config })
+  const to = at.world.wallet(2).address
+  const old = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
+  await at.confirm()
+  const { tx } = await at.pay({ on: '8453', name: 'ann' })
+  const seen: string[] = [(await evmStatus(context, tx)).status]
+  mixedUp = old
+  seen.push(
+    await evmStatus(context, tx).then(
+      ({ status }) => status,
+      () => 'unavailable',
+    ),
+  )
+  expect(mixedUp).toBeNull()
+  await at.judge()
+  expect(await at.ownerOf('club', 'ann')).toBe(at.addressOf(1))
+  seen.push((await evmStatus(context, tx)).status)
+  expect(seen).toEqual(['pending', expect.stringMatching(/pending|unavailable/), 'finalized'])
+})
+
+it('one node that has a transaction fail on another fork decides no status, where there is another', async () => {
+  const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
+  file.chains[1]!.rpcUrls.unshift(proxy.url)
+  const chains = (await openChains(at.pool, file)).map(({ chain }) => chain)
+  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
+  const { mainnet: context } = createContexts({ pool: at.pool, chains, config })
+  await at.confirm()
+  const { tx } = await at.pay({ on: '8453', name: 'ben' })
+  const seen = [(await evmStatus(context, tx)).status]
+  failedIn = 1
+  seen.push((await evmStatus(context, tx)).status)
+  failedIn = null
+  await at.judge()
+  seen.push((await evmStatus(context, tx)).status)
+  expect(seen).toEqual(['pending', 'pending', 'finalized'])
+})
