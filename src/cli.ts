@@ -13,6 +13,7 @@ import { addInitCommand } from './cli/init/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
+import { messageOf } from './cli/output.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { ReplayCommand } from './cli/replay.js'
@@ -157,9 +158,15 @@ addFundsCommands(program)
 addSolanaCommands(program)
 addWebhookCommands(program)
 
+// who reads no further, as `head`, ends a command; a disk that is full is told
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') console.error(`clusterd: the output can not be written (${code}).`)
+  process.exit(code === 'EPIPE' ? 0 : 1)
+})
+
 try {
   await program.parseAsync()
 } catch (error) {
-  console.error(`clusterd: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`clusterd: ${messageOf(error)}`)
   process.exit(1)
 }

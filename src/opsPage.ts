@@ -4,8 +4,10 @@ import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
 import type { JobRow } from './db/outbox/rows.js'
 import { owedRefunds } from './db/outbox/stats.js'
+import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import { ALARMS, type AlarmName } from './ops/alarms.js'
 import type { Metrics } from './ops/metrics.js'
+import { inTime } from './ops/notify.js'
 import { type Html, html } from './ops/port/html.js'
 import type { OpsPage } from './ops/port/server.js'
 import type { NodeNumbers } from './ops/rpcMetrics.js'
@@ -28,18 +30,11 @@ export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']
   title: 'clusterd',
   async show(token) {
     const { pool, relays } = sources()
-    const [status, jobs, owed, feeds] = await Promise.all([
-      statusOf(sources()),
-      listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
-      Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
-      Promise.all(NETWORKS.map((network) => feedRow(pool, network))),
-    ])
+    // while the database is away this page is needed most: what needs it is left out then
+    const stored = inTime(STORED_LIMIT_MS, readStored(pool).catch(orAway), null)
+    const [status, found] = await Promise.all([statusOf(sources()), stored])
     return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
-${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${outboxOf(jobs, token)}
-<h2>Owed on Solana</h2>${tableOf(
-      ['Network', 'Refunds that nobody has asked for', 'Lamports'],
-      owed.map(({ network, count, lamports }) => [network, count, lamports]),
-    )}<h2>Feed</h2>${tableOf(['Network', 'Events', 'In the last hour', 'In the last day'], feeds)}${nodesOf(nodes())}${loopsOf(status)}`
+${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${storedOf(found, token)}${nodesOf(nodes())}${loopsOf(status)}`
   },
   async act(form) {
     const order = ORDERS.find((one) => one === form.get('order'))
@@ -47,6 +42,33 @@ ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)
     await orderJob(sources().pool, order, form.get('id') ?? '')
   },
 })
+
+/** Time limit of what the page reads itself; as long as `/status` waits for the database. */
+const STORED_LIMIT_MS = 3_000
+
+/** What the page shows of the database: the outbox, refunds and the feed. */
+async function readStored(pool: pg.Pool) {
+  const [jobs, owed, feeds] = await Promise.all([
+    listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
+    Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
+    Promise.all(NETWORKS.map((network) => feedRow(pool, network))),
+  ])
+  return { jobs, owed, feeds }
+}
+
+function orAway(error: unknown): null {
+  if (!isDatabaseUnavailable(error)) throw error
+  return null
+}
+
+function storedOf(found: Awaited<ReturnType<typeof readStored>> | null, token: Html): Html {
+  if (!found) return html`<p class="bad">The database does not answer: outbox, refunds and feed are not shown.</p>`
+  const { jobs, owed, feeds } = found
+  return html`${outboxOf(jobs, token)}<h2>Owed on Solana</h2>${tableOf(
+    ['Network', 'Refunds that nobody has asked for', 'Lamports'],
+    owed.map(({ network, count, lamports }) => [network, count, lamports]),
+  )}<h2>Feed</h2>${tableOf(['Network', 'Events', 'In the last hour', 'In the last day'], feeds)}`
+}
 
 /** A network's events: all, those of the last hour, and of the last day. */
 async function feedRow(pool: pg.Pool, network: Network): Promise<unknown[]> {

@@ -11,7 +11,7 @@ import { createPool } from '../db/pg/pool.js'
  */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
-  if (databaseDirectUrl !== undefined) return work(databaseDirectUrl)
+  if (databaseDirectUrl !== undefined) return work(databaseDirectUrl).catch(explain(databaseDirectUrl))
   const dataDir = path.join(home, 'postgres')
   if (!fs.existsSync(dataDir)) {
     throw new ConfigError(
@@ -27,6 +27,34 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
   }
 }
 
+const explain =
+  (url: string) =>
+  (error: unknown): never => {
+    const fault = databaseFault(error, url)
+    throw fault === null ? error : new Error(fault, { cause: error })
+  }
+
+/** Errors of a database that was never migrated, or of an earlier version: no such table, no such column. */
+const BEHIND = /^(42P01|42703|P2021|P2022)$/
+/** Role, password and name of the database (28…, 3D000), as PostgreSQL and Prisma number them. */
+const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
+const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
+
+/** Of the driver, which gives these no code. */
+const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
+
+/** One sentence about a database that can't be used as it is, and what to do; null for any other error. */
+export function databaseFault(error: unknown, url: string): string | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const { host, pathname, username } = new URL(url)
+  if (BEHIND.test(code)) return 'The database lacks tables of this version: run `clusterd migrate` first.'
+  if (REFUSED.test(code))
+    return `PostgreSQL at ${host} lets nobody in as "${username}" to the database "${pathname.slice(1)}" (${code}): correct the role, its password or the name in DATABASE_URL.`
+  const isLate = code === '' && error instanceof Error && LATE.test(error.message)
+  if (!AWAY.test(code) && !isLate) return null
+  return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`
+}
+
 /**
  * Runs `work` on the same database with a pool of connections, closed afterwards.
  * @param command shown by pg_stat_activity after `clusterd`
@@ -36,13 +64,17 @@ export const withPool = <T>(
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> => withDatabase((url) => withPoolAt(url, { command, max }, work))
 
-/** Runs `work` with a pool of connections to a database, closed afterwards. */
+/**
+ * Runs `work` with a pool of connections to a database, closed afterwards.
+ * @param silenceLimitMs time after which a server that says nothing is given up; none where it is left out
+ */
 export async function withPoolAt<T>(
   url: string,
-  { command, max = 2 }: { command: string; max?: number },
+  { command, max = 2, silenceLimitMs }: { command: string; max?: number; silenceLimitMs?: number },
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
-  const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
+  const applicationName = `clusterd ${command}`
+  const pool = createPool({ url, max, applicationName, ...(silenceLimitMs !== undefined && { silenceLimitMs }) })
   try {
     return await work(pool)
   } finally {

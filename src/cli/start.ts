@@ -2,10 +2,14 @@ import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config/index.js'
 import { hasProcess } from '../ops/hasProcess.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
+import { inTime } from '../ops/notify.js'
 import { startDaemon } from '../startDaemon.js'
+import { databaseFault } from './database.js'
 import { giveMemoryBack } from './memory.js'
 
 const PARENT_POLL_MS = 1_000
+/** Time after which a stop gives up a start that waits; a daemon's own limit is as long. */
+const GIVE_UP_MS = 8_000
 /**
  * Heap growth allowed over the live set of the last full collection. V8's own limit is up to fourfold on machines with
  * much memory, which held 80 MiB more garbage during a long catch-up.
@@ -21,7 +25,7 @@ export interface StartOptions {
   migrate?: boolean
 }
 
-/** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT or the end of its launcher. */
+/** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT, SIGHUP or the end of its launcher. */
 export async function start({ roles, watch, migrate }: StartOptions = {}): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   giveMemoryBack()
@@ -37,13 +41,25 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
-  await Promise.race([starting.then(tellLauncher), isAskedToStop])
+  await Promise.race([starting.then(tellLauncher, explained(config.databaseDirectUrl)), isAskedToStop])
   await isAskedToStop
-  // a start that still waits ends without a daemon
-  const daemon = await starting.catch(() => null)
+  // a start that still waits, for a lock of the migrations or a silent server, ends without a daemon
+  const daemon = await inTime(
+    GIVE_UP_MS,
+    starting.catch(() => null),
+    null,
+  )
   await daemon?.stop()
   process.exit(0)
 }
+
+/** Says of a database that lets nobody in what to do; every other error says so itself. */
+const explained =
+  (url: string) =>
+  (error: unknown): never => {
+    const fault = databaseFault(error, url)
+    throw fault === null ? error : new Error(fault, { cause: error })
+  }
 
 /** Reports to the launcher of a local world that this process has bound both ports. */
 function tellLauncher(): void {
@@ -52,7 +68,7 @@ function tellLauncher(): void {
 
 function untilAskedToStop(parentPid: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
     if (parentPid === undefined) return
     // a launcher with an IPC channel disconnects at its end; the poll is for one without
     process.once('disconnect', () => resolve())

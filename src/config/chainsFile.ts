@@ -175,13 +175,23 @@ export function readDraft(file: string): DraftFile {
     throw new ConfigError(
       `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
     )
+  const text = textOf(file)
   let json: unknown
   try {
-    json = JSON.parse(readFileSync(file, 'utf8'))
+    json = JSON.parse(text)
   } catch (error) {
     throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
   }
   return parseDraft(json, file)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError(`The chains file ${file} can not be read (${code}): let this user read it, or name another.`)
+  }
 }
 
 /** Checks the content of a chains file whose contracts may not be deployed yet. @throws ConfigError */

@@ -103,7 +103,7 @@ describe('the relayer’s keys', () => {
 
   it.each([
     [{ RELAYER_KEYSTORE }, /RELAYER_PASSWORD_FILE is not set/],
-    [{ RELAYER_KEYSTORE: '/nowhere', RELAYER_PASSWORD_FILE }, /RELAYER_KEYSTORE: the file can not be read/],
+    [{ RELAYER_KEYSTORE: '/nowhere', RELAYER_PASSWORD_FILE }, /RELAYER_KEYSTORE: \/nowhere can not be read \(ENOENT\)/],
     [{ RELAYER_KEYSTORE, RELAYER_PASSWORD_FILE: RELAYER_KEYSTORE }, /can not be opened/],
     [{ RELAYER_SIGNER_URL: 'http://signer' }, /RELAYER_ADDRESS is not set/],
     [{ RELAYER_SIGNER_URL: 'http://signer', RELAYER_KEYSTORE }, /exclude one another/],

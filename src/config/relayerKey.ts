@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
@@ -78,7 +79,7 @@ export function solanaKeyIn(file: string, name: string): Uint8Array {
 function contentOf(file: string, variable: string): string {
   try {
     return readFileSync(file, 'utf8')
-  } catch {
-    throw new ConfigError(`${variable}: the file can not be read.`)
+  } catch (error) {
+    throw new ConfigError(`${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }

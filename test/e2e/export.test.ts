@@ -117,7 +117,7 @@ describe('clusterd verify', () => {
 describe('clusterd export', () => {
   it.each([
     [[], 'name a key that encrypts it (--key-file), leave them out (--public), or say --plaintext.'],
-    [['--key-file', '/nowhere'], '--key-file /nowhere has to hold 32 bytes in hex'],
+    [['--key-file', '/nowhere'], '--key-file /nowhere does not exist'],
   ])('refuses %j', async (args, message) => {
     const file = join(folder, 'refused')
     await expect(run(['export', '--out', file, ...args], world().databaseUrl)).rejects.toThrow(message)

@@ -14,6 +14,8 @@ export type RpcFault =
 const TOO_MUCH =
   /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block|(bigger|greater|larger) than (the )?(range )?limit|ranges over \d+ blocks|too wide blocks range/i
 const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i
+/** The system's word for a connection that failed; it holds no address. */
+const SOCKET_CODE = /^E[A-Z_]{3,20}$/
 const HTTP_TOO_MANY_REQUESTS = 429
 const HTTP_CONTENT_TOO_LARGE = 413
 const REFUSED =
@@ -97,7 +99,8 @@ export function classifyRpcError(
   const first = chain[0]
   const said = (first?.details || first?.message || String(error)).split('\n')[0]!
   const http = response ?? chain.find((e): e is ErrorShape & { status: number } => typeof e.status === 'number')
-  const message = `${method}: ${http && http.status >= 400 ? `HTTP ${http.status}: ` : ''}${harmless(said)}`
+  const socket = chain.map(({ code }) => String(code)).find((code) => SOCKET_CODE.test(code))
+  const message = `${method}: ${http && http.status >= 400 ? `HTTP ${http.status}: ` : ''}${socket ?? harmless(said)}`
   const isTooOften = http?.status === HTTP_TOO_MANY_REQUESTS || chain.some((e) => e.code === HTTP_TOO_MANY_REQUESTS)
   if (isTooOften || RATE.test(said))
     return new RpcError('rate_limited', message, retryAfterMs(http?.headers), { cause: error })

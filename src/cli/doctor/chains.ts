@@ -16,6 +16,8 @@ const OAPP = parseAbi(['function peers(uint32 eid) view returns (bytes32)', 'fun
 const ROLES = parseAbi(['function relayer() view returns (address)'])
 /** A head older than this many times a slow chain's block is stuck. */
 const OLD_HEAD_MS = 5 * 60_000
+/** Time after which a database that says nothing is left out. */
+const SILENCE_MS = 5_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
@@ -30,7 +32,7 @@ type Spent = Readonly<Record<Network, ReadonlyMap<string, bigint>>>
 
 /** What the relayer spent in a day, by network and label; nothing where the database does not tell. */
 const spentLastDay = ({ databaseDirectUrl }: Config): Promise<Spent> =>
-  withPoolAt(databaseDirectUrl, { command: 'doctor', max: 1 }, async (pool) => {
+  withPoolAt(databaseDirectUrl, { command: 'doctor', max: 1, silenceLimitMs: SILENCE_MS }, async (pool) => {
     const of = async (network: Network) => (await readSpending(pool, network).catch(() => NO_SPENDING)).spentLastDayWei
     return { mainnet: await of('mainnet'), testnet: await of('testnet') }
   })

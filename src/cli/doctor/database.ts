@@ -6,10 +6,13 @@ import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/session.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
+import { databaseFault } from '../database.js'
 import { archiveFinding } from './archive.js'
-import { bad, check, type Finding, ok, warn } from './finding.js'
+import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 const OLDEST_SERVER = 140_000
+/** Below the time limit of a check, whose answer names the cause then. */
+const QUERY_TIMEOUT_MS = 10_000
 /** Connections for indexers, relayers and leads beside DATABASE_POOL, with both networks. */
 const OWN_CONNECTIONS = 13
 
@@ -19,7 +22,8 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
   const asking =
     <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
     async (): Promise<T> => {
-      const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5_000 })
+      const limits = { connectionTimeoutMillis: 5_000, query_timeout: QUERY_TIMEOUT_MS }
+      const pool = new pg.Pool({ connectionString: url, max: 1, ...limits })
       pool.on('error', () => {})
       try {
         return await ask(pool)
@@ -27,20 +31,28 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
         await pool.end()
       }
     }
+  const explained = (ask: () => Promise<Result>) => () =>
+    ask().catch((error: unknown) => {
+      const fault = databaseFault(error, databaseUrl)
+      if (fault === null) throw error
+      return bad('can not be used', fault)
+    })
   const reached = await check(
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
-    asking(databaseUrl, async (pool) => {
-      const { version, number, nowMs } = await readServer(pool)
-      if (number < OLDEST_SERVER) return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
-      const skewMs = Math.abs(Date.now() - nowMs)
-      return skewMs > MAX_SKEW_MS
-        ? bad(
-            `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
-            'Set both by NTP: no entry is written.',
-          )
-        : ok(`PostgreSQL ${version}`)
-    }),
+    explained(
+      asking(databaseUrl, async (pool) => {
+        const { version, number, nowMs } = await readServer(pool)
+        if (number < OLDEST_SERVER) return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+        const skewMs = Math.abs(Date.now() - nowMs)
+        return skewMs > MAX_SKEW_MS
+          ? bad(
+              `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
+              'Set both by NTP: no entry is written.',
+            )
+          : ok(`PostgreSQL ${version}`)
+      }),
+    ),
   )
   if (reached.level === 'bad') return [reached]
   return [

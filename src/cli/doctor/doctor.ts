@@ -1,10 +1,11 @@
 import { createServer } from 'node:net'
 import { type Config, ConfigError, readConfig } from '../../config/index.js'
+import { portFault } from '../../ops/port/server.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { chainFindings } from './chains.js'
 import { databaseFindings } from './database.js'
-import { bad, type Finding, type Level, ok, warn } from './finding.js'
+import { bad, type Finding, type Level, ok, type Result, warn } from './finding.js'
 
 const SIGN: Readonly<Record<Level, string>> = {
   ok: paint('green', 'ok  '),
@@ -58,16 +59,20 @@ async function portFindings({ port, opsPort, host, opsHost }: Config): Promise<F
   return Promise.all(
     Object.entries(ports).map(async ([name, [number, address]]) => ({
       about: `${name} ${number}`,
-      ...((await isFree(number, address))
-        ? ok('free')
-        : warn('is taken', 'By this daemon, if it runs; else set another.')),
+      ...(await portResult(number, address)),
     })),
   )
 }
 
-const isFree = (port: number, host: string): Promise<boolean> =>
+const portResult = (port: number, host: string): Promise<Result> =>
   new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, host, () => server.close(() => resolve(true)))
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(
+        error.code === 'EADDRINUSE'
+          ? warn('is taken', 'By this daemon, if it runs; else set another.')
+          : bad('can not be had', portFault(error, port, host)),
+      ),
+    )
+    server.listen(port, host, () => server.close(() => resolve(ok('free'))))
   })

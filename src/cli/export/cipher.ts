@@ -50,9 +50,12 @@ const HEX = /^(0x)?[0-9a-f]{64}$/i
 
 /** Reads the key of an export: 32 bytes in hex. @throws ConfigError for any other file */
 export function readKeyFile(file: string): Buffer {
-  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : ''
+  if (!fs.existsSync(file))
+    throw new ConfigError(
+      `--key-file ${file} does not exist: for a new export make it with \`openssl rand -hex 32 > ${file}\`.`,
+    )
+  const text = fs.readFileSync(file, 'utf8').trim()
   if (HEX.test(text)) return Buffer.from(text.replace(/^0x/i, ''), 'hex')
-  throw new ConfigError(
-    `--key-file ${file} has to hold 32 bytes in hex: make it with \`openssl rand -hex 32 > ${file}\`.`,
-  )
+  // no word of how to make one: that would be the end of what the file holds
+  throw new ConfigError(`--key-file ${file} holds no key, 32 bytes in hex: name the file that does.`)
 }

@@ -131,8 +131,8 @@ describe('the key of a file', () => {
     expect(readKeyFile(file)).toEqual(key)
     for (const text of ['', 'secret', key.toString('hex').slice(2)]) {
       writeFileSync(file, text)
-      expect(() => readKeyFile(file)).toThrow('has to hold 32 bytes in hex: make it with `openssl rand -hex 32')
+      expect(() => readKeyFile(file)).toThrow('holds no key, 32 bytes in hex: name the file that does')
     }
-    expect(() => readKeyFile(join(dir, 'none'))).toThrow('has to hold 32 bytes in hex')
+    expect(() => readKeyFile(join(dir, 'none'))).toThrow('does not exist: for a new export make it with')
   })
 })

@@ -6,13 +6,16 @@ import { type ChainConfig, ConfigError, type DraftChain, readDraft, readEnvironm
 import { sentenceOf } from '../../ops/log/errors.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { withPoolAt } from '../database.js'
+import { databaseFault, withPoolAt } from '../database.js'
 import { printJson } from '../output.js'
 import { carryOut } from '../signing/carryOut.js'
 import type { SigningOptions } from '../signing/options.js'
 import { addressOf, type NetworkOptions, networksOf } from '../values.js'
 import { chainLines, type ShownChain, solanaLines } from './print.js'
 import { type KnownSpending, NO_SPENDING, readSpending } from './spending.js'
+
+/** Time after which a database that says nothing is left out. */
+const SILENCE_MS = 10_000
 
 /** `clusterd funds`: one chain that does not answer is a line, and hides no other. */
 export async function show({ json, ...networks }: NetworkOptions & { json?: boolean }): Promise<void> {
@@ -57,12 +60,12 @@ const plain = (value: unknown): unknown =>
 async function spendingOf(network: Network): Promise<KnownSpending> {
   const { databaseDirectUrl: url } = readEnvironment()
   if (!url) return NO_SPENDING
-  return withPoolAt(url, { command: 'funds', max: 1 }, (pool) => readSpending(pool, network)).catch(
-    (error: unknown) => {
-      console.error(`The database does not answer, so nothing is known of spending: ${sentenceOf(error)}.`)
-      return NO_SPENDING
-    },
-  )
+  return withPoolAt(url, { command: 'funds', max: 1, silenceLimitMs: SILENCE_MS }, (pool) =>
+    readSpending(pool, network),
+  ).catch((error: unknown) => {
+    console.error(`Nothing is known of spending: ${databaseFault(error, url) ?? `${sentenceOf(error)}.`}`)
+    return NO_SPENDING
+  })
 }
 
 async function fundsOf(chain: ChainConfig, { tokens, spentLastDayWei }: KnownSpending): Promise<ShownChain> {

@@ -51,7 +51,9 @@ async function serveMcp(url: string, port: number): Promise<Server> {
   const server = createServer(app)
   server.maxConnections = MAX_CONNECTIONS
   server.listen(port, LOOPBACK)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: Error) => {
+    throw new Error(`--http ${port} can not be had (${(error as NodeJS.ErrnoException).code}): name a free port.`)
+  })
   return server
 }
 

@@ -196,3 +196,24 @@ it('who asks for the leads after a while is answered at once, and not in the tur
   await listener.done
   expect(Math.min(...tookMs)).toBeLessThan(LOOK_MS / 2)
 })
+
+it('a stop that cuts the work of a lead short is no failure', async () => {
+  const stop = new AbortController()
+  const { signal } = stop
+  const errors: Error[] = []
+  const loops = new Loops()
+  const listener = new Listener({ url: server.url, signal, loops, onError: () => {} })
+  const onError = (error: Error) => void errors.push(error)
+  let isLeading = false
+  const leading = whileLeading(
+    { listener, network: 'mainnet', role: 'index', signal, loops, onError },
+    async (_, stopped) => {
+      isLeading = true
+      await sleep(60_000, undefined, { signal: stopped })
+    },
+  )
+  await expect.poll(() => isLeading, { timeout: ANSWER_LIMIT_MS + MARGIN_MS }).toBe(true)
+  stop.abort()
+  await leading
+  expect(errors).toEqual([])
+})

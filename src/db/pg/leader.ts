@@ -104,6 +104,8 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   while (!signal.aborted) {
     await standBy(options, loop, work).catch((error: Error) => {
+      // a stop cuts steps short: nobody tries again, and nothing is wrong
+      if (signal.aborted) return
       loop.failed(error)
       onError(error)
     })

@@ -10,6 +10,8 @@ import { type Queryable, readRows } from './rows.js'
 const LOCK_KEY = 0x6d696772
 const LOCK_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
+/** Time limit of each question of a comparison, which reads two small tables. */
+const COMPARE_TIMEOUT_MS = 15_000
 /** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
 const STATEMENT_LOCK_TIMEOUT_MS = 1_500
 const STATEMENT_LOCK_TRIES = 40
@@ -104,16 +106,21 @@ export const appliedMigrations = async (db: Queryable): Promise<string[]> =>
 
 /** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
 export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
-  return connected(url, async (client) => {
+  const asked = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
-  })
+  }
+  return connected(url, asked, COMPARE_TIMEOUT_MS)
 }
 
-/** Runs `work` on a connection of its own; its end rolls back what was not committed. */
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on a connection of its own; its end rolls back what was not committed.
+ * @param limitMs of each statement's answer; none where it is left out
+ */
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>, limitMs?: number): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
+    ...(limitMs !== undefined && { query_timeout: limitMs }),
     application_name: 'clusterd migrate',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,

@@ -1,6 +1,7 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { loggedError } from './errors.js'
+import { LogOutput } from './output.js'
 
 export type { Logger } from 'pino'
 
@@ -17,6 +18,8 @@ const SECRET_PATHS = [
 ].flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
 
 const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [`headers["${name}"]`, `req.headers["${name}"]`])
+
+const STDOUT = 1
 
 export interface LogOptions {
   level: string
@@ -37,7 +40,7 @@ export function createLog(options: LogOptions): Logger {
   const usePretty = options.format ? options.format === 'pretty' : process.stdout.isTTY === true
   return usePretty
     ? pino(base, pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' }))
-    : pino(base, destination({ sync: false }))
+    : pino(base, new LogOutput(STDOUT))
 }
 
 /** Logs what nothing caught, as any error, and ends the process: Node itself would print it with all that is in it. */

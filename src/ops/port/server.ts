@@ -131,16 +131,26 @@ function isOwnHost(header: string | undefined, host: string): boolean {
 }
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Listens on a port, 0 for any. @returns the port @throws Error with one sentence that names a taken port */
+/** Why a port can't be had, and what to set, by the system's code. */
+const NO_PORT: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken: set PORT and OPS_PORT to free ones',
+  EACCES: 'is not for this user: set PORT and OPS_PORT to others, from 1024 on',
+}
+
+/** One sentence about an address that can't be listened on. */
+export const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: string): string =>
+  NO_PORT[code] === undefined
+    ? `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
+    : `Port ${port} on ${host} ${NO_PORT[code]}.`
+
+/**
+ * Listens on a port, 0 for any.
+ * @returns the port
+ * @throws Error with one sentence; it has no code, by which a host that is not found would be taken for the database's
+ */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port} on ${host} is taken: set PORT and OPS_PORT to free ones.`)
-          : error,
-      ),
-    )
+    server.once('error', (error) => reject(new Error(portFault(error, port, host))))
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 }

@@ -1,0 +1,89 @@
+import fs from 'node:fs'
+
+/** Bytes of lines that wait for a reader or a disk; what comes beyond them is left out. */
+const MAX_WAITING_BYTES = 2 ** 24
+/** Attempts at the end of the process while a reader is busy, and the pause between two, ms: half a second. */
+const LAST_TRIES = 50
+const LAST_PAUSE_MS = 10
+
+/**
+ * The end of the log: a file descriptor that is written to without waiting. It never ends or holds up the process:
+ * pino's own throws where a disk is full, and at the exit tries for ever. Lines that find no room wait for the next
+ * one; those beyond the bound are left out; a pipe that nobody reads any more gets nothing.
+ */
+export class LogOutput {
+  readonly #fd: number
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #isWriting = false
+  #isClosed = false
+
+  constructor(fd: number) {
+    this.#fd = fd
+    process.once('exit', () => this.flushSync())
+  }
+
+  write(line: string): void {
+    if (this.#isClosed || this.#waitingBytes > MAX_WAITING_BYTES) return
+    this.#push(Buffer.from(line))
+    if (!this.#isWriting) this.#writeNext()
+  }
+
+  /** Writes what waits, as far as there is room. */
+  flushSync(): void {
+    // one of Node's threads writes on meanwhile
+    if (this.#isWriting) halt(LAST_PAUSE_MS)
+    for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; ) {
+      const next = this.#take()
+      try {
+        this.#keep(next, fs.writeSync(this.#fd, next))
+      } catch (error) {
+        this.#keep(next, 0)
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+        tries += 1
+        halt(LAST_PAUSE_MS)
+      }
+    }
+  }
+
+  #writeNext(): void {
+    const next = this.#take()
+    this.#isWriting = true
+    fs.write(this.#fd, next, (error, written) => {
+      this.#isWriting = false
+      this.#isClosed = error?.code === 'EPIPE'
+      this.#keep(next, this.#isClosed ? next.length : error ? 0 : written)
+      if (error?.code === 'EAGAIN') setTimeout(() => this.#isWriting || this.#writeWaiting(), LAST_PAUSE_MS).unref()
+      else if (!error) this.#writeWaiting()
+    })
+  }
+
+  #writeWaiting(): void {
+    if (this.#waiting.length > 0) this.#writeNext()
+  }
+
+  #push(bytes: Buffer): void {
+    this.#waiting.push(bytes)
+    this.#waitingBytes += bytes.length
+  }
+
+  #take(): Buffer {
+    const next = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    return next
+  }
+
+  /** Puts back what of a write was not written, before what came meanwhile. */
+  #keep(bytes: Buffer, written: number): void {
+    if (written === bytes.length) return
+    const left = bytes.subarray(written)
+    this.#waiting.unshift(left)
+    this.#waitingBytes += left.length
+  }
+}
+
+/** Halts the process, which ends. */
+function halt(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
