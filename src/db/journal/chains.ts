@@ -45,7 +45,8 @@ export class ChainMismatchError extends Error {
 /**
  * Row of a chain, created at its first start; its genesis is set at the first contact. Numbers count per network, in
  * the order of first starts.
- * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract
+ * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or knows the
+ *   chain by another label
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
   const { label } = identity
@@ -82,11 +83,22 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
     await lockHead(client, network, null)
     const found = await find(client)
     if (found && isEnough(found)) return found
+    if (!found && chainId !== null) await refuseRenamed(client, network, chainId)
     const [row] = found
       ? await rowsOf(client, network, LEARN_GENESIS, [label, instance, genesisHash])
       : await rowsOf(client, network, CREATE, [label, instance, chainId, genesisHash, contract, startBlock])
     return row!
   })
+}
+
+/** A chain under a second label would be indexed twice, and its payments be taken twice. */
+async function refuseRenamed(db: Queryable, network: Network, chainId: number): Promise<void> {
+  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2'
+  const [known] = await query<{ label: string }>(db, network, text, [chainId])
+  if (!known) return
+  throw new ChainMismatchError(
+    `The database knows chain ${chainId} as "${known.label}": give it this label in the chains file again.`,
+  )
 }
 
 /** Current row of a chain. */
