@@ -57,6 +57,7 @@ export class Payer {
   /** Changes of the current step. */
   #stored = 0
   #errors: unknown[] = []
+  #alive = () => {}
 
   constructor(options: PayerOptions) {
     this.#options = options
@@ -66,11 +67,13 @@ export class Payer {
 
   /**
    * Runs one step, without timers: queues due jobs, follows sent transactions, signs and sends.
+   * @param alive called after each transaction: a cluster that hangs may take the time limit of a step for a few
    * @returns `progressed` when something was stored, so that there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  async step(): Promise<StepResult> {
+  async step(alive = () => {}): Promise<StepResult> {
     const { pool, network, chain, signer } = this.#options
+    this.#alive = alive
     if (!signer) {
       await this.#takeStats(false)
       return 'idle'
@@ -111,7 +114,8 @@ export class Payer {
 
   #guardAll<T>(all: readonly T[], work: (one: T, i: number) => Promise<void>): Promise<unknown> {
     const queue = new PQueue({ concurrency: CONCURRENCY })
-    return queue.addAll(all.map((one, i) => () => this.#guard(() => work(one, i))))
+    const ended = () => this.#alive()
+    return queue.addAll(all.map((one, i) => () => this.#guard(() => work(one, i)).then(ended)))
   }
 
   async #followAll(signer: SolanaSigner, groups: readonly Group[]): Promise<void> {

@@ -174,9 +174,9 @@ function payWorker(
     pollMs: source.pollMs,
     idleMs: IDLE_POLL_MS,
     notify: createNotify(),
-    async step() {
+    async step(_, alive) {
       payer ??= await open()
-      return payer.step()
+      return payer.step(alive)
     },
     check: () => payer && alarms.payer(payer.state, autoRefunds),
   }

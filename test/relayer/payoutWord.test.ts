@@ -31,3 +31,14 @@ it('a settlement is not done by one answer of a node that took it for another', 
   // the job is done, so the money has to be kept: the payer would take it back after a week, beside the name
   expect(await world.closings(paid)).toBe(1)
 })
+
+it('a step shows life after each transaction: a cluster that hangs takes a while for each', async () => {
+  await world.pay('alive')
+  await world.deliver()
+  let beats = 0
+  const payer = await world.restart()
+  await payer.step(() => {
+    beats += 1
+  })
+  expect(beats).toBeGreaterThan(0)
+})

@@ -26,7 +26,7 @@ import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
 import { createSmartWallets } from './smartWallet.js'
-import { type ChainHead, findByNonce, readTransaction } from './transactions.js'
+import { type ChainHead, findByNonce, holdsNonce, readTransaction } from './transactions.js'
 
 /** Newest block, and the newest that the chain's policy confirms. */
 export interface Heads {
@@ -92,7 +92,15 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     transaction: (hash, confirmed): Promise<ChainTx> =>
       asking(() => twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
     replacement: (sender, nonce, confirmed) =>
-      asking(() => rpc.onOneNode((call) => findByNonce(call, { sender, nonce, confirmed }))),
+      asking(() =>
+        rpc.onOneNode(async (call) => {
+          const question = { sender, nonce, confirmed }
+          const hash = await findByNonce(call, question)
+          if (hash === null) return null
+          const isSeen = await rpc.onAnotherNode(call, (other) => holdsNonce(other, hash, question))
+          return isSeen === false ? null : hash
+        }),
+      ),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
       return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []

@@ -82,15 +82,19 @@ function namesOurs({ to, input }: RawTransaction, { contract, communityPayments 
 const STATE_GONE =
   /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
 
+/** Which transaction of a sender has used a nonce, up to the newest confirmed block. */
+interface NonceQuestion {
+  sender: Hex
+  nonce: number
+  confirmed: number
+}
+
 /**
  * Finds the confirmed transaction that used a nonce, by bisecting the sender's transaction count over blocks whose
  * state the node still has.
  * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
  */
-export async function findByNonce(
-  call: Call,
-  { sender, nonce, confirmed }: { sender: Hex; nonce: number; confirmed: number },
-): Promise<Hex | null> {
+export async function findByNonce(call: Call, { sender, nonce, confirmed }: NonceQuestion): Promise<Hex | null> {
   /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
   const isUsedAt = async (block: number): Promise<boolean> => {
     try {
@@ -121,4 +125,11 @@ export async function findByNonce(
     true,
   ])
   return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
+}
+
+/** Whether a node has a transaction in a confirmed block under a sender's nonce. */
+export async function holdsNonce(call: Call, hash: Hex, { sender, nonce, confirmed }: NonceQuestion): Promise<boolean> {
+  const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
+  const isConfirmed = tx !== null && tx.blockNumber !== null && Number(tx.blockNumber) <= confirmed
+  return isConfirmed && tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce
 }

@@ -38,7 +38,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
-      rpc.forUse('status').onQuickestNode((call) => lookUp(call, registrar, signature, config.commitment)),
+      twiceSeen(rpc.forUse('status'), (call) => lookUp(call, registrar, signature, config.commitment)),
     )
   return {
     config,
@@ -62,6 +62,18 @@ export const createClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: PoolOptions<string>['onFault'],
 ): SolanaRpc => createSolanaRpc({ label: SOLANA_LABEL, urls, genesisHash, onFault })
+
+/** What would make a status terminal counts as unconfirmed where another node contradicts it. */
+const twiceSeen = (rpc: SolanaRpc, look: (call: Call) => Promise<SolanaTx>): Promise<SolanaTx> =>
+  rpc.onQuickestNode(async (call) => {
+    const seen = await look(call)
+    if (seen.state !== 'seen' || !seen.isConfirmed || seen.isRegistration) return seen
+    const other = await rpc.onAnotherNode(call, look)
+    // a node may have forgotten the transaction
+    if (other?.state !== 'seen') return seen
+    const isSame = other.slot === seen.slot && !other.isRegistration
+    return isSame ? seen : { ...seen, isConfirmed: false }
+  })
 
 async function lookUp(
   call: Call,

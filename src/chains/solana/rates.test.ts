@@ -12,11 +12,13 @@ const feeds = {
 } as const
 const DECIMALS = toFunctionSelector('decimals()')
 
-/** A node by its price of SOL, in dollars. */
+const GWEI = 10n ** 9n
+
+/** A node by its price of SOL, in dollars, and of gas. */
 const nodeOf =
-  (solUsd: number): Call =>
+  (solUsd: number, gasPriceWei = () => GWEI): Call =>
   async <T>(method: string, [tx]: readonly unknown[]) => {
-    if (method === 'eth_gasPrice') return '0x3b9aca00' as T
+    if (method === 'eth_gasPrice') return `0x${gasPriceWei().toString(16)}` as T
     const { to, data } = tx as { to: string; data: string }
     if (data.startsWith(DECIMALS)) return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
     const price = BigInt(to === feeds.solUsd ? solUsd : 3_000) * 10n ** 8n
@@ -66,4 +68,19 @@ it('asks no second node while the last price is remembered', async () => {
   nowMs += 60_000
   await rates()
   expect([once > 0, asked]).toEqual([true, once])
+})
+
+it('takes the lower of two gas prices where nothing is known of it, or where it has doubled', async () => {
+  let [nowMs, gas] = [NOW_S * 1_000, 1_000n * GWEI]
+  const hub = hubOf(
+    nodeOf(150, () => gas),
+    nodeOf(150, () => 3n * GWEI),
+  )
+  const rates = createRates(hub, feeds, () => nowMs)
+  const quoted: bigint[] = []
+  for (gas of [1_000n * GWEI, 4n * GWEI, 1_000n * GWEI, 2n * GWEI]) {
+    quoted.push((await rates()).gasPriceWei)
+    nowMs += 3_000
+  }
+  expect(quoted).toEqual([3n * GWEI, 4n * GWEI, 3n * GWEI, 2n * GWEI])
 })

@@ -16,6 +16,8 @@ const AGGREGATOR = parseAbi([
 const SERVES_MS = 2_000
 /** Period in which a price is compared with the previous one: a longer jump is the market's. */
 const REMEMBERED_MS = 10 * 60_000
+/** A gas price that is this many times the last one is compared with another node's: the payer would pay for it. */
+const MOST_RISE = 2n
 
 /** Rates and gas price behind a quote, read on the hub. */
 export interface HubRates extends Rates {
@@ -38,15 +40,16 @@ export function createRates(
   const earlierOf = (atMs: number) => (last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null)
 
   const read = async (): Promise<HubRates> => {
-    let second: HubRates | null = null
-    const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
+    const [first, second] = await orUnavailable('getting the prices of ETH and SOL', () =>
       hub.onOneNode(async (call) => {
         const rates = await readRates(call, feeds)
+        const before = earlierOf(nowMs())
         // a price that nothing is compared with is no single node's word, where there are several
-        if (!earlierOf(nowMs())) second = await hub.onAnotherNode(call, (other) => readRates(other, feeds))
-        return rates
+        const isAlone = !before || rates.gasPriceWei > MOST_RISE * before.gasPriceWei
+        return [rates, isAlone ? await hub.onAnotherNode(call, (other) => readRates(other, feeds)) : null] as const
       }),
     )
+    const rates = { ...first, gasPriceWei: lower(first.gasPriceWei, second?.gasPriceWei) }
     const atMs = nowMs()
     const earlier = earlierOf(atMs) ?? second
     for (const feed of ['ethUsd', 'solUsd'] as const) {
@@ -60,6 +63,8 @@ export function createRates(
 
   return servedFor(SERVES_MS, read, nowMs)
 }
+
+const lower = (a: bigint, b = a): bigint => (b < a ? b : a)
 
 async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([
