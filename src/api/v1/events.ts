@@ -160,7 +160,7 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
   }
 }
 
-/** Time at which a page begins, in the version's unit; beside a page token it is not even read. @throws ApiError invalid_request */
+/** Time at which a page begins, in the version's unit; beside a page token it isn't read. @throws ApiError */
 export const sinceOf = (query: Query): number | undefined =>
   query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
 
