@@ -4,10 +4,9 @@ import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
 import type { JobRow } from './db/outbox/rows.js'
 import { owedRefunds } from './db/outbox/stats.js'
-import { isDatabaseUnavailable } from './db/pg/unavailable.js'
+import { nullIfAway } from './db/pg/unavailable.js'
 import { ALARMS, type AlarmName } from './ops/alarms.js'
 import type { Metrics } from './ops/metrics.js'
-import { inTime } from './ops/notify.js'
 import { type Html, html } from './ops/port/html.js'
 import type { OpsPage } from './ops/port/server.js'
 import type { NodeNumbers } from './ops/rpcMetrics.js'
@@ -31,8 +30,7 @@ export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']
   async show(token) {
     const { pool, relays } = sources()
     // while the database is away this page is needed most: what needs it is left out then
-    const stored = inTime(STORED_LIMIT_MS, readStored(pool).catch(orAway), null)
-    const [status, found] = await Promise.all([statusOf(sources()), stored])
+    const [status, found] = await Promise.all([statusOf(sources()), nullIfAway(readStored(pool))])
     return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${storedOf(found, token)}${nodesOf(nodes())}${loopsOf(status)}`
   },
@@ -43,9 +41,6 @@ ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)
   },
 })
 
-/** Time limit of what the page reads itself; as long as `/status` waits for the database. */
-const STORED_LIMIT_MS = 3_000
-
 /** What the page shows of the database: the outbox, refunds and the feed. */
 async function readStored(pool: pg.Pool) {
   const [jobs, owed, feeds] = await Promise.all([
@@ -54,11 +49,6 @@ async function readStored(pool: pg.Pool) {
     Promise.all(NETWORKS.map((network) => feedRow(pool, network))),
   ])
   return { jobs, owed, feeds }
-}
-
-function orAway(error: unknown): null {
-  if (!isDatabaseUnavailable(error)) throw error
-  return null
 }
 
 function storedOf(found: Awaited<ReturnType<typeof readStored>> | null, token: Html): Html {

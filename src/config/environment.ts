@@ -18,9 +18,17 @@ const ROLES = ['api', 'index', 'relay'] as const
 const roles = z
   .string()
   .transform((text) => text.split(',').map((role) => role.trim()))
+  .refine(
+    (all) => all.every((one) => ROLES.some((role) => role === one)),
+    `takes ${ROLES.join(', ')}, joined by commas`,
+  )
   .pipe(z.array(z.enum(ROLES)))
 
-const port = z.coerce.number().int().min(0).max(65_535)
+const port = z
+  .string()
+  .regex(/^ *\d{1,5} *$/, 'must be a number from 0 to 65535')
+  .transform(Number)
+  .refine((number) => number <= 65_535, 'must be a number from 0 to 65535')
 
 const privateKey = hex(32).refine(
   (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),

@@ -103,8 +103,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a replacement counts before it is confirmed',
     invariant: 4,
     file: 'src/chains/evm/chain.ts',
-    find: 'rpc.onOneNode((call) => findByNonce(call, { sender, nonce, confirmed }))',
-    replace: 'rpc.onOneNode((call) => findByNonce(call, { sender, nonce, confirmed: confirmed + 2 }))',
+    find: 'findByNonce(call, question)',
+    replace: 'findByNonce(call, { ...question, confirmed: confirmed + 2 })',
     tests: { files: ['test/indexer/replacement.test.ts', 'test/model/status.test.ts'] },
   },
   {

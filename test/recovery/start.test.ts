@@ -158,16 +158,17 @@ it.skipIf(process.platform !== 'linux')('a full disk under the log neither ends 
   }
 })
 
-it('the operator’s page says what is wrong while the database is away', async () => {
+it('the operator’s pages say what is wrong while the database is away', async () => {
   const url = new URL(await createDatabase(server.url, 'page'))
   const proxy = await silentFor(Number(url.port), 'none of that name')
   url.port = String(proxy.port)
   const one = await start(url.href)
   await one.ready()
-  const page = () => fetch(one.ops).then(async (answer) => [answer.status, await answer.text()])
-  expect(await page()).toEqual([200, expect.stringContaining('Owed on Solana')])
+  const page = (path: string) => fetch(`${one.ops}${path}`).then(async (answer) => [answer.status, await answer.text()])
+  expect(await page('/')).toEqual([200, expect.stringContaining('Owed on Solana')])
   proxy.close()
-  expect(await page()).toEqual([200, expect.stringContaining('The database does not answer')])
+  for (const path of ['/', '/webhooks'])
+    expect(await page(path)).toEqual([200, expect.stringContaining('The database does not answer')])
 })
 
 it('the doctor ends, and names the database, where that says nothing', { timeout: 60_000 }, async () => {

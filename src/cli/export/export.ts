@@ -127,5 +127,5 @@ async function readBegun(file: string, { key, isPublic, networks }: Plan): Promi
 
 const explainExisting = (file: string) => (error: NodeJS.ErrnoException) => {
   if (error.code === 'EEXIST') throw new ConfigError(`${file} exists: name another file, or go on with it by --resume.`)
-  throw error
+  throw new ConfigError(`${file} can not be written (${error.code}): name a file in a folder that is there and yours.`)
 }

@@ -21,7 +21,10 @@ export function addInitCommand(program: Command): void {
     .option('--spokes <labels>', 'network labels of the spokes, joined by commas')
     .option('--rpc <label=url>', 'RPC URL of a chain, or of `solana`; may be repeated, also for one chain', repeated)
     .option('--solana', 'take payments on Solana too')
-    .option('--database <url>', 'a PostgreSQL from 14 on; default: a placeholder in .env')
+    .option(
+      '--database <url>',
+      'a PostgreSQL from 14 on; default: a placeholder in .env, where a password is in no list of processes',
+    )
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')
     .option('--yes', 'ask nothing')

@@ -1,3 +1,5 @@
+import { inTime } from '../../ops/notify.js'
+
 /** SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limit, a closed database. */
 const NOT_NOW = /^(08...|57P0[1235]|57014|53[123]00|55000|25006|40001|40P01)$/
 const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
@@ -51,4 +53,16 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (error instanceof AggregateError && error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1)))
     return true
   return isDatabaseUnavailable(error.cause, depth + 1)
+}
+
+/** Time limit of what a page reads; as long as `/status` waits for the database. */
+const PAGE_LIMIT_MS = 3_000
+
+/** What is read for a page that is needed while the database is away, too: null then. */
+export function nullIfAway<T>(reading: Promise<T>): Promise<T | null> {
+  const read = reading.catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error
+    return null
+  })
+  return inTime(PAGE_LIMIT_MS, read, null)
 }

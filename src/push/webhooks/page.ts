@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { listWebhookFailures, listWebhooks, replayWebhook, type Webhook } from '../../db/outbox/webhooks.js'
+import { nullIfAway } from '../../db/pg/unavailable.js'
 import { html } from '../../ops/port/html.js'
 import type { OpsPage } from '../../ops/port/server.js'
 
@@ -16,7 +17,9 @@ const stateOf = ({ parked, failures, failingMs }: Webhook) =>
 export const webhooksPage = (pool: pg.Pool): OpsPage => ({
   title: 'Webhooks',
   async show(token) {
-    const [webhooks, failures] = await Promise.all([listWebhooks(pool), listWebhookFailures(pool, null)])
+    const found = await nullIfAway(Promise.all([listWebhooks(pool), listWebhookFailures(pool, null)]))
+    if (!found) return html`<p class="bad">The database does not answer.</p>`
+    const [webhooks, failures] = found
     if (webhooks.length === 0) return html`<p>There is none: <code>clusterd webhooks add &lt;url&gt;</code></p>`
     const replay = (id: number, label: string, cursor?: string) =>
       html`<form method="post">${token}<input type="hidden" name="id" value="${id}">${
