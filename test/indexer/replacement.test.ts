@@ -116,7 +116,10 @@ describe('the status of a replaced transaction', () => {
     const first = await waiting(`shaken-${sender}`)
     const second = await replaceWith(first, null)
     await chain.mine(1)
+    // up to the last block that is not confirmed
+    while ((await indexer.step()).kind !== 'idle');
     expect((await statusOf(first.hash)).status).toBe('pending')
+    expect(await statusOf(first.hash)).not.toHaveProperty('replacedBy')
     await chain.reorg(1)
     await chain.drop(second)
     await chain.send(first)
