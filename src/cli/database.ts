@@ -27,7 +27,8 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
   }
 }
 
-const explain =
+/** Throws an error again, in the words of `databaseFault` where it is one of a database. */
+export const explain =
   (url: string) =>
   (error: unknown): never => {
     const fault = databaseFault(error, url)

@@ -4,7 +4,7 @@ import { hasProcess } from '../ops/hasProcess.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
 import { startDaemon } from '../startDaemon.js'
-import { databaseFault } from './database.js'
+import { explain } from './database.js'
 import { giveMemoryBack } from './memory.js'
 
 const PARENT_POLL_MS = 1_000
@@ -41,7 +41,7 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
-  await Promise.race([starting.then(tellLauncher, explained(config.databaseDirectUrl)), isAskedToStop])
+  await Promise.race([starting.then(tellLauncher, explain(config.databaseDirectUrl)), isAskedToStop])
   await isAskedToStop
   // a start that still waits, for a lock of the migrations or a silent server, ends without a daemon
   const daemon = await inTime(
@@ -52,14 +52,6 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   await daemon?.stop()
   process.exit(0)
 }
-
-/** Says of a database that lets nobody in what to do; every other error says so itself. */
-const explained =
-  (url: string) =>
-  (error: unknown): never => {
-    const fault = databaseFault(error, url)
-    throw fault === null ? error : new Error(fault, { cause: error })
-  }
 
 /** Reports to the launcher of a local world that this process has bound both ports. */
 function tellLauncher(): void {
