@@ -12,11 +12,11 @@ export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
   let doneAt: number | null = null
   return {
     ...{ name: 'the retention', fields: { network }, pollMs: POLL_MS },
-    async step(signal) {
+    async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < EVERY_MS) return 'idle'
       const partitions = await makeRoom(pool, network)
       if (partitions > 0) log.info({ network, partitions }, 'the journal has another partition')
-      const removed = await removeExpired(pool, network, signal)
+      const removed = await removeExpired(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))
         log.info({ network, removed }, 'forgot what has had its time')
       doneAt = performance.now()

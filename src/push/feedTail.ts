@@ -11,6 +11,8 @@ const LOOK_EVERY_MS = 5_000
 /** An event with the bytes that all get who follow all of the feed. */
 export interface TailEvent extends WrittenEvent {
   frame: Buffer
+  /** The same for those who follow the event's actor alone. */
+  ownFrame(): Buffer
 }
 
 /** Somebody at the end of the feed. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
 import { MAX_STREAMS } from '../../src/push/streams.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
@@ -185,6 +186,66 @@ describe('a stream of the feed', () => {
     // beside the events there are heartbeats, at each stream's own time
     const eventsOf = (text: string) => text.match(/^data: .*$/gm)?.join()
     expect(new Set(chunks.map(eventsOf)).size).toBe(1)
+  })
+
+  it('is forgotten where its caller leaves while it waits for its page', async () => {
+    await grow(150)
+    const leave = () =>
+      new Promise<void>((resolve) => {
+        const request = http.get(`${world.url}/v1/events/stream?fromTimestamp=0`, (response) =>
+          response.once('data', () => {
+            request.destroy()
+            resolve()
+          }),
+        )
+        request.on('error', () => {})
+      })
+    await Promise.all(Array.from({ length: 30 }, leave))
+    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    const { items } = await feed()
+    const { messages, cut, ended } = await open('fromTimestamp=0')
+    // its turn comes after theirs
+    await expect.poll(() => messages.length, WAIT).toBe(items.length)
+    cut()
+    await ended
+    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    const read = vi.spyOn(world.pool, 'query')
+    await grow(1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const names = read.mock.calls.map(([statement]) => (statement as { name?: string }).name ?? '')
+    read.mockRestore()
+    // nobody follows the end of the feed
+    expect(names.filter((name) => name.startsWith('read_feed_'))).toEqual([])
+  })
+
+  it('holds nobody up where many follow one actor, of whom much comes at once', async () => {
+    const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+    const lengths: number[] = []
+    const followers = 400
+    const responses = await Promise.all(
+      Array.from({ length: followers }, async (_, i) => {
+        const [response] = (await once(
+          http.get(`${world.url}/v1/events/stream?from=${bob}`, { agent }),
+          'response',
+        )) as [http.IncomingMessage]
+        lengths[i] = 0
+        response.on('data', (bytes: Buffer) => {
+          lengths[i]! += bytes.length
+        })
+        return response
+      }),
+    )
+    await expect.poll(() => world.staying().streams, WAIT).toBe(followers)
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    delay.enable()
+    await grow(300)
+    // some 400 bytes for each of the 100 events
+    await expect.poll(() => Math.min(...lengths), WAIT).toBeGreaterThan(30_000)
+    delay.disable()
+    console.info(`longest block: ${Math.round(delay.max / 1e6)} ms`)
+    for (const response of responses) response.destroy()
+    // a token for each of them takes 1,200 ms
+    expect(delay.max / 1e6).toBeLessThan(600)
   })
 
   it('says that the feed was started anew, and is refused from then on', async () => {

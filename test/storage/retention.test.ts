@@ -6,6 +6,7 @@ import { findJob } from '../../src/db/outbox/due.js'
 import { retentionWorker } from '../../src/indexer/retention.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
+import { runWorkers } from '../../src/ops/worker.js'
 import type { Seen } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { planNonceJob } from '../../src/relayer/machine/nonce.js'
@@ -129,4 +130,17 @@ test('the leader does it by itself, once an hour, and makes room for the journal
   vi.spyOn(performance, 'now').mockReturnValue(now + 3_600_001)
   await worker.step(signal, () => {})
   expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
+})
+
+test('takes as long as it takes, and shows that it lives: else its leader would be put away with it', async () => {
+  await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
+  await sql(`INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
+    SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)
+  const ended = new AbortController()
+  const log = createLog({ level: 'silent' })
+  const worker = retentionWorker({ pool: database.pool, network: 'mainnet', log } as unknown as LeaderContext)
+  const limits = { stepMs: 200, endMs: 1_000, lostMs: 1_000 }
+  const done = runWorkers([{ ...worker, check: () => ended.abort() }], { log, signal: ended.signal, limits })
+  await expect(done).resolves.toBeUndefined()
+  expect((await sql('SELECT FROM journal WHERE network = 0 AND generation = 1')).rowCount).toBe(0)
 })

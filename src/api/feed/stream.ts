@@ -6,7 +6,7 @@ import { NOBODY } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { endToken, feedPage } from './feed.js'
-import { frame, type StreamWalk, tokenAfter } from './frame.js'
+import { frame, tokenAfter } from './frame.js'
 
 /** Events that are written at once to a stream that is behind: what may lie unread in memory. */
 const PAGE_EVENTS = 100
@@ -78,7 +78,8 @@ class Stream {
     this.#write(`retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
     if (!streams.open(res)) return void res.end()
     try {
-      for (let page: Page | null = first; page; ) {
+      // who left while his page was read would follow for ever: his connection closes no second time
+      for (let page: Page | null = first; page && !res.destroyed; ) {
         if (page.items.length > 0) this.#write(this.#written(page))
         const next: string | null = page.nextPage ?? (await this.#follow(page))
         if (next === null || !(await drained(res))) return
@@ -115,7 +116,7 @@ class Stream {
     return new Promise((resolve) => {
       const leave = tail.follow(generation, newest + 1, {
         take: (events) => {
-          const last = this.#take(events, { walk: end, after: newest, sinceMs: end.sinceMs ?? 0 })
+          const last = this.#take(events, { after: newest, sinceMs: end.sinceMs ?? 0 })
           if (last && res.writableNeedDrain) stop(tokenAfter(key, end, last))
         },
         restart: () => {
@@ -135,19 +136,12 @@ class Stream {
   }
 
   /** Writes what of the tail's events the stream shows and lacks. @returns the last of them all that it has now */
-  #take(
-    events: readonly TailEvent[],
-    { walk, after, sinceMs }: { walk: StreamWalk; after: number; sinceMs: number },
-  ): TailEvent | null {
-    const { from, key } = this.#target
+  #take(events: readonly TailEvent[], { after, sinceMs }: { after: number; sinceMs: number }): TailEvent | null {
+    const { from } = this.#target
     const fresh = events.filter(({ number }) => number > after)
     const shown = fresh.filter(({ actor, atMs }) => atMs >= sinceMs && isBy(from, actor))
     if (shown.length > 0)
-      this.#write(
-        from === null
-          ? Buffer.concat(shown.map((event) => event.frame))
-          : shown.map((event) => frame(tokenAfter(key, walk, event), event.json)).join(''),
-      )
+      this.#write(Buffer.concat(shown.map((event) => (from === null ? event.frame : event.ownFrame()))))
     return fresh.at(-1) ?? null
   }
 }

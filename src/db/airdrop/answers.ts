@@ -7,7 +7,10 @@ import type { OpenAirdrop } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
-  (l) => `SELECT * FROM airdrops WHERE network = ${l.network} AND community = $1`,
+  // names its columns: a newer version may add some, and what is prepared with all of them would fail from then on
+  (l) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
+      from_block, next_block, parent_hash, state, created_ms
+    FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
 /** The airdrop of a community, null where it has none. A hot path, so a prepared statement. */

@@ -84,14 +84,22 @@ export async function countExpired(db: Queryable, network: Network): Promise<Pru
 /**
  * Removes what has had its time, in small batches.
  * @param signal ends the work between two batches
+ * @param alive called after each: a generation that ended may have millions of entries
  */
-export async function removeExpired(db: Queryable, network: Network, signal?: AbortSignal): Promise<Pruned> {
+export async function removeExpired(
+  db: Queryable,
+  network: Network,
+  signal?: AbortSignal,
+  alive = (): void => {},
+): Promise<Pruned> {
   const before = await keptSince(db)
   const counts: Pruned = {}
   for (const { what, remove } of expired(network)) {
     let rows = 0
-    for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last)
+    for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {
       last = await execute(db, network, remove, [before, BATCH_ROWS])
+      alive()
+    }
     counts[what] = rows
   }
   return counts

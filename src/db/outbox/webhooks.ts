@@ -1,6 +1,7 @@
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
+import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept of each webhook. */
 const FAILURES_KEPT = 100
@@ -75,23 +76,28 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 /**
  * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so that the death of one
  * delays no webhook for longer.
+ * @throws ClockError when this process's clock is off: what it put off would wait for its time, in other processes too
  */
 export async function leaseWebhooks(
   db: Queryable,
   { atMost, nowMs, leaseMs }: { atMost: number; nowMs: number; leaseMs: number },
 ): Promise<LeasedWebhook[]> {
-  const rows = await readRows<Row<LeasedWebhook>>(
+  const rows = await readRows<(Row<LeasedWebhook> | { id: null }) & { clockMs: number }>(
     db,
-    `UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
-     WHERE h.network = w.network AND w.id IN (
-       SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network
-       WHERE d.parked IS NULL AND d.next_ms <= $2 AND d.lease_ms <= $2
-         AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
-       ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
-     RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen`,
+    `WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS clock_ms),
+       leased AS (UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
+         WHERE h.network = w.network AND w.id IN (
+           SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network
+           WHERE d.parked IS NULL AND d.next_ms <= $2 AND d.lease_ms <= $2
+             AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
+             AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_SKEW_MS}
+           ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
+         RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
+     SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
   )
-  return rows.map(stored)
+  assertClock(rows[0]!.clockMs)
+  return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [stored(row)]))
 }
 
 /** What became of a delivery; the webhook is free again. */

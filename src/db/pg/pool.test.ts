@@ -127,3 +127,24 @@ it('a connection on which nothing may be written is dropped: a new one may lead 
     fs.rmSync(home, { recursive: true, force: true })
   }
 })
+
+it('the end of a transaction in which this process stalled is an outage', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-stall-'))
+  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
+  const pool = createPool({ url: server.url, max: 1, applicationName: 'test', idleTransactionMs: 200 })
+  try {
+    const stalled = inTransaction(pool, async (client) => {
+      await client.query('SELECT 1')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+      await client.query('SELECT 1')
+    })
+    const error = await stalled.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: '25P03' })
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  } finally {
+    await pool.end()
+    await server.stop()
+    fs.rmSync(home, { recursive: true, force: true })
+  }
+})

@@ -1,7 +1,10 @@
 import { inTime } from '../../ops/notify.js'
 
-/** SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limit, a closed database. */
-const NOT_NOW = /^(08...|57P0[1235]|57014|53[123]00|55000|25006|40001|40P01)$/
+/**
+ * SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limits (of a statement, and of
+ * a transaction in which this process stalled), a closed database.
+ */
+const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|25006|40001|40P01)$/
 const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2037)$/

@@ -51,6 +51,7 @@ class Webhooks {
   count = 0
   readonly #options: WebhookOptions & DeliverPorts
   readonly #underWay = new Set<Promise<void>>()
+  /** By a clock that nobody sets. */
   #countedMs = Number.NEGATIVE_INFINITY
 
   constructor(options: WebhookOptions & DeliverPorts) {
@@ -61,7 +62,7 @@ class Webhooks {
   async step(): Promise<StepResult> {
     const { pool, nowMs } = this.#options
     const now = nowMs()
-    if (now - this.#countedMs >= IDLE_POLL_MS) await this.#countAll(now)
+    if (performance.now() - this.#countedMs >= IDLE_POLL_MS) await this.#countAll(now)
     const atMost = AT_ONCE - this.#underWay.size
     if (this.count === 0 || atMost === 0) return 'idle'
     for (const hook of await leaseWebhooks(pool, { atMost, nowMs: now, leaseMs: now + LEASE_MS })) {
@@ -82,7 +83,7 @@ class Webhooks {
   async #countAll(nowMs: number): Promise<void> {
     const { pool, metrics } = this.#options
     const counts = await countWebhooks(pool, nowMs)
-    this.#countedMs = nowMs
+    this.#countedMs = performance.now()
     this.count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
     metrics.show(counts)
   }
