@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -116,9 +119,63 @@ describe('a call', () => {
       expect(await caught(call({ signal: stop.signal }))).toBe(reason)
     }
   })
+
+  it('takes no page of a proxy for an answer', async () => {
+    const page = (res: ServerResponse, status: number) =>
+      res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')
+    const { client } = await clientOf((req, res) => page(res, req.url!.includes('missing') ? 404 : 200))
+    expect(await caught(client.networks())).toMatchObject({ code: 'unexpected', status: 200 })
+    expect(await caught(client.addressOf('x'))).toMatchObject({ code: 'unexpected' })
+    expect(await caught(client.events().next())).toMatchObject({ code: 'unexpected' })
+    expect(await caught(client.cluster('missing')), 'no word of the service').toMatchObject({ status: 404 })
+  })
+
+  it('says what is wrong with a body that can not be sent', async () => {
+    const { client, asked } = await clientOf((_, res) => json(res, {}))
+    const names = [{ name: 'x', amountWei: 1n as never }]
+    expect((await caught(client.quote({ network: '1', sender: '0x1', names }))).message).toContain('BigInt')
+    expect(asked).toEqual([])
+  })
+
+  it('has any limit, also one behind what a timer can count', async () => {
+    const { client } = await clientOf((_, res) => void setTimeout(() => json(res, []), 50))
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31, 30 * 86_400_000, 1_000.5])
+      expect(await client.networks({ timeoutMs }), String(timeoutMs)).toEqual([])
+  })
+
+  it('ends inside a body too, whose request is garbage by then', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const { client } = await clientOf((_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).write('[')
+    })
+    const call = caught(client.networks({ timeoutMs: 1_000 }))
+    for (let i = 0; i < 10; i++) {
+      await sleep(50)
+      collect()
+    }
+    expect(await Promise.race([call, sleep(5_000, 'it goes on')])).toMatchObject({ code: 'timeout' })
+  })
 })
 
 describe('waitForStatus', () => {
+  it('goes on over a proxy whose service is away, and waits for as long as it is told', async () => {
+    const answers = [502, 504, 429, 'finalized']
+    const askedMs: number[] = []
+    const { client } = await clientOf(
+      (_, res) => {
+        askedMs.push(Date.now())
+        const status = answers.shift()!
+        if (status === 429) failure(res, 429, 'rate_limited', { 'retry-after': '3' })
+        else if (typeof status === 'number') res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad</h1>')
+        else json(res, { tx: '0x1', status })
+      },
+      { retries: 0, timeoutMs: 1_000 },
+    )
+    expect(await client.waitForStatus('0x1')).toMatchObject({ status: 'finalized' })
+    expect(askedMs[3]! - askedMs[2]!).toBeGreaterThanOrEqual(2_900)
+  })
+
   it('asks with since and wait, goes on over outages, and ends with what never changes', async () => {
     const answers = ['pending', 503, 'pending', 'bridging', 'lost_bid']
     const { client, asked } = await clientOf(

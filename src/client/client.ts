@@ -141,7 +141,12 @@ export class Client {
     const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
     const query = most === undefined ? {} : { count: most }
     const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options })
-    await verifyEvents(mirror ?? this.events({ signal: options.signal, follow: false }), checkpoint)
+    const events = mirror ?? this.events({ signal: options.signal, follow: false })
+    await verifyEvents(events, checkpoint).catch((error: unknown) => {
+      // events that were called off are fewer
+      options.signal?.throwIfAborted()
+      throw error
+    })
     return checkpoint
   }
 
@@ -208,9 +213,10 @@ export class Client {
   }
 }
 
-/** The answer, null where it is 404. */
+/** The answer, null where the service (no proxy's page) says 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === STATUS_NOT_FOUND) return null
+    if (error instanceof ClusterdError && error.status === STATUS_NOT_FOUND && typeof error.body === 'object')
+      return null
     throw error
   })

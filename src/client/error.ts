@@ -1,6 +1,9 @@
 /** Codes of failures on this side: no answer, none in time, one that is not the service's. */
 type LocalCode = 'network' | 'timeout' | 'unexpected'
 
+/** Limited, unavailable, or a proxy whose service is away. */
+const TRANSIENT = [429, 502, 503, 504]
+
 interface Failure {
   /** HTTP status, 0 where there was no answer. */
   status: number
@@ -31,7 +34,7 @@ export class ClusterdError extends Error {
 
   /** Whether the same request may have an answer a little later. */
   get isTransient(): boolean {
-    return this.status === 429 || this.status === 503 || this.code === 'network'
+    return TRANSIENT.includes(this.status) || this.code === 'network'
   }
 }
 

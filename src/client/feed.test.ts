@@ -155,6 +155,21 @@ describe('events', () => {
     await expect(taken(nobody.events({ follow: false }))).rejects.toMatchObject({ code: 'network' })
   })
 
+  it('are no other feed where the check of them was called off', async () => {
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    const server = createServer((req, res) => {
+      const isPage = !req.url!.startsWith('/v1/events/checkpoint')
+      if (isPage) stop.abort(reason)
+      const body = isPage ? { items: [], resume: '0' } : { generation: 1, count: 3, hash: '0x' }
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    await expect(client.verifyFeed({ signal: stop.signal })).rejects.toBe(reason)
+  })
+
   it('end by a signal in a long stream too, whose request is garbage by then', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

@@ -18,6 +18,8 @@ const HELD_AT_LEAST_MS = 1_000
 /** Pauses between questions that are not held. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
+/** A clock that is wrong may make a date of Retry-After any. */
+const MAX_RETRY_AFTER_MS = 60_000
 
 /**
  * Waits until a transaction has a status; one that never changes ends the wait too.
@@ -34,29 +36,29 @@ export function waitForStatus(
     let pauseMs = MIN_PAUSE_MS
     for (;;) {
       const askedMs = Date.now()
-      const answer = await statusOf(transport, tx, { since, signal: limit })
+      let retryAfterMs = 0
+      const answer = await statusOf(transport, tx, { since, signal: limit }).catch((error: unknown) => {
+        if (!(error instanceof ClusterdError) || !(error.isTransient || error.code === 'timeout')) throw error
+        retryAfterMs = Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
+        return null
+      })
       if (answer && awaited.includes(answer.status)) return answer
       const isHeld = Date.now() - askedMs >= HELD_AT_LEAST_MS
       pauseMs = isHeld || (answer && answer.status !== since) ? MIN_PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS)
       since = answer?.status ?? since
-      await pause(pauseMs, limit)
+      await pause(Math.max(pauseMs, retryAfterMs), limit)
     }
   })
 }
 
-/** The status now, or once it is no longer `since`; null while the service can't tell. */
-async function statusOf(
+/** The status now, or once it is no longer `since`. */
+function statusOf(
   transport: Transport,
   tx: string,
   { since, signal }: { since: StatusWord | undefined; signal: AbortSignal },
-): Promise<TransactionStatus | null> {
+): Promise<TransactionStatus> {
   const query = since && { since, wait: HELD_S }
   const timeoutMs = transport.timeoutMs + (since ? HELD_S * 1_000 : 0)
-  try {
-    const path = '/v1/names/register/tx/{tx}'
-    return (await transport.call('GET', path, { params: { tx }, query, signal, timeoutMs })) as TransactionStatus
-  } catch (error) {
-    if (error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')) return null
-    throw error
-  }
+  const path = '/v1/names/register/tx/{tx}'
+  return transport.call('GET', path, { params: { tx }, query, signal, timeoutMs }) as Promise<TransactionStatus>
 }

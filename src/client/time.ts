@@ -1,5 +1,8 @@
 import { ClusterdError } from './error.js'
 
+/** What timers can count; more would end at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /** Waits; @throws the signal's reason as soon as it is aborted */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -25,12 +28,23 @@ export async function within<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const limit = AbortSignal.timeout(timeoutMs)
+  const stop = new AbortController()
+  const late = new ClusterdError('timeout', `There was no answer within ${timeoutMs} ms.`)
+  const timer = setTimeout(() => stop.abort(late), Math.min(timeoutMs, LONGEST_MS))
+  const end = () => stop.abort(signal?.reason)
+  signal?.addEventListener('abort', end)
+  // the signal of a request may reach nobody: Node forgets it once the head is there
+  const ended = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
+  })
   try {
-    return await work(signal ? AbortSignal.any([signal, limit]) : limit)
-  } catch (error) {
     signal?.throwIfAborted()
-    if (!limit.aborted) throw error
-    throw new ClusterdError('timeout', `There was no answer within ${timeoutMs} ms.`)
+    return await Promise.race([ended, work(stop.signal)])
+  } catch (error) {
+    stop.signal.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
   }
 }

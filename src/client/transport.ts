@@ -13,7 +13,7 @@ export interface ClientOptions {
   token?: string
   /** Limit of a call with its repetitions, milliseconds; default 20,000. */
   timeoutMs?: number
-  /** How often a GET is repeated that was answered 429 or 503, or not at all; default 2. */
+  /** How often a GET is repeated that was answered 429, 502, 503 or 504, or not at all; default 2. */
   retries?: number
   /** In place of the global `fetch`. */
   fetch?: typeof fetch
@@ -28,6 +28,8 @@ export interface Request extends CallOptions {
 
 const TIMEOUT_MS = 20_000
 const RETRIES = 2
+/** Routes that answer JSON. */
+const VERSIONED = /^\/v\d/
 const POSITION = 'x-clusterd-position'
 /** Pause before a repetition where the service names none; doubles. */
 const RETRY_PAUSE_MS = 300
@@ -72,7 +74,9 @@ export class Transport {
     const text = await response.text().catch((cause: unknown) => {
       throw request.signal?.aborted ? cause : failed(cause)
     })
-    const body = response.headers.get('content-type')?.includes('json') ? parsed(text, response.status) : text
+    const isJson = response.headers.get('content-type')?.includes('json')
+    // a proxy's own page is no answer
+    const body = isJson || (response.ok && VERSIONED.test(path)) ? parsed(text, response.status) : text
     if (!response.ok) throw errorOf(response, body)
     return body
   }
@@ -89,9 +93,10 @@ export class Transport {
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
       ...(this.#position !== undefined && { [POSITION]: this.#position }),
     }
+    const text = JSON.stringify(body)
     const init = { method, headers, redirect: 'error' as const, ...(signal && { signal }) }
     try {
-      const response = await send(target, body === undefined ? init : { ...init, body: JSON.stringify(body) })
+      const response = await send(target, body === undefined ? init : { ...init, body: text })
       this.#position = response.headers.get(POSITION) ?? this.#position
       return response
     } catch (cause) {

@@ -4,6 +4,8 @@ import { ask } from './signIn.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
+/** Time that a request has at least, so that the last one before the deadline tells of the service. */
+const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
   /** Whether to ask the testnet. */
@@ -45,8 +47,8 @@ export const until = {
   ): Promise<StatusAnswer> {
     const names = typeof wanted === 'string' ? [wanted] : wanted
     let last: StatusAnswer | undefined
-    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async () => {
-      const answer = await get<StatusAnswer>(at.api, `/v1/names/register/tx/${tx}`, options.testnet)
+    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async (leftMs) => {
+      const answer = await get<StatusAnswer>(at.api, `/v1/names/register/tx/${tx}`, leftMs, options.testnet)
       if (answer.status !== last?.status) options.onChange?.(answer)
       last = answer
       if (names.includes(answer.status)) return { done: answer }
@@ -74,9 +76,10 @@ export const until = {
   ): Promise<EventItem> {
     let page: string | undefined
     let last: EventItem | undefined
-    return poll<EventItem>('an event', options, async () => {
+    return poll<EventItem>('an event', options, async (leftMs) => {
       const query = page === undefined ? '?orderBy=oldest' : `?nextPage=${encodeURIComponent(page)}`
-      const answer = await get<{ items: EventItem[]; resume?: string }>(at.api, `/v1/events${query}`, options.testnet)
+      type Page = { items: EventItem[]; resume?: string }
+      const answer = await get<Page>(at.api, `/v1/events${query}`, leftMs, options.testnet)
       page = answer.resume ?? page
       last = answer.items.at(-1) ?? last
       const found = answer.items.find(matches)
@@ -88,12 +91,15 @@ export const until = {
 async function poll<T>(
   what: string,
   options: UntilOptions,
-  look: () => Promise<{ done: T } | { seen: unknown }>,
+  look: (leftMs: number) => Promise<{ done: T } | { seen: unknown }>,
 ): Promise<T> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
   const end = performance.now() + deadlineMs
   for (;;) {
-    const result = await look()
+    const result = await look(end - performance.now()).catch((error: unknown) => {
+      if (error instanceof Away) return { seen: error.message }
+      throw error
+    })
     if ('done' in result) return result.done
     if (performance.now() > end) {
       throw new Error(`waiting ${deadlineMs / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`)
@@ -102,5 +108,14 @@ async function poll<T>(
   }
 }
 
-const get = <T>(api: string, path: string, testnet = false): Promise<T> =>
-  ask<T>(api, testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path)
+/** The daemon does not answer: it may be restarting. */
+class Away extends Error {}
+
+async function get<T>(api: string, path: string, leftMs: number, testnet = false): Promise<T> {
+  const query = testnet ? `${path.includes('?') ? '&' : '?'}testnet=true` : ''
+  const signal = AbortSignal.timeout(Math.max(LEAST_ANSWER_MS, Math.ceil(leftMs)))
+  return ask<T>(api, `${path}${query}`, { signal }).catch((error: Error) => {
+    const isAway = error.name === 'TimeoutError' || error instanceof TypeError || error.message.includes(': 503 ')
+    throw isAway ? new Away(`${api} does not answer (${error.message})`) : error
+  })
+}

@@ -117,6 +117,11 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(isAlive(server.pid)).toBe(true)
   })
 
+  it('says what is wrong with the environment of the daemon', async () => {
+    const options = { chains: ['1'], blockMs: 200, seeds: false, daemonEnv: { QUOTE_KEY: '0x12' } } as const
+    await expect(startStack(options)).rejects.toThrow('QUOTE_KEY')
+  })
+
   it('reports that a part has died', async () => {
     const stack = await start({ chains: ['1'] })
     process.kill(stack.daemon.pid, 'SIGKILL')

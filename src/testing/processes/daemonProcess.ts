@@ -130,9 +130,11 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
   }
 }
 
-/** The daemon's reason to stop: its last line that is not JSON. */
+/** The daemon's reason to stop: what it said last that is not JSON, on one line or a line for each fault. */
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
-  const said = lines.findLast((line) => line.startsWith('clusterd: '))
-  return said?.slice('clusterd: '.length) ?? `the daemon ended at its start: ${lines.at(-1)} (see ${child.logFile})`
+  const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))
+  const said = lines.slice(start).filter((line) => !line.startsWith('{'))
+  if (start >= 0) return said.join('\n').slice('clusterd: '.length)
+  return `the daemon ended at its start: ${lines.at(-1)} (see ${child.logFile})`
 }

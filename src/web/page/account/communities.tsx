@@ -74,10 +74,15 @@ function Own({ name }: { name: string }) {
       await account.reload()
       account.say(`${made.clusterName} belongs to ${short(made.owner)} now.`)
     })
+  const rule = async (data: FormData) => {
+    await account.attempt(() => setRules(account, name, data))
+    // what was set stays there: after a reset the next press, as of a double click, would make it free
+    return false
+  }
   return (
     <Card title={`${name}/ as a community`}>
       <div class="columns">
-        <Form label={`Rules of ${name}`} work={(data) => account.attempt(() => setRules(account, name, data))}>
+        <Form label={`Rules of ${name}`} work={rule}>
           <Field label="Who may register">
             <select name="who">
               <option value="free">Everybody, free</option>

@@ -1,5 +1,5 @@
-import { useLocation } from 'preact-iso/router'
 import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { amountText } from '../lib/format.js'
 import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
@@ -54,7 +54,7 @@ export function Register() {
   const typed = name.trim().replace(/\/$/, '').toLowerCase()
   const isName = /^[a-z0-9_-]{1,32}$/.test(typed)
   const offer = useAsked<Offer>(
-    isName && chain ? `${chain.network} ${typed} ${account.followed.length}` : null,
+    isName && chain ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}` : null,
     async (_, signal) => {
       // a moment for the next letter
       await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
@@ -70,7 +70,11 @@ export function Register() {
   return (
     <Card title="Register a name">
       {chains.length === 0 ? (
-        <p class="empty">No chain of this network takes registrations from your wallet.</p>
+        <p class="empty">
+          {account.chains.length === 0
+            ? 'The chains of this network are not known yet.'
+            : 'No chain of this network takes registrations from your wallet.'}
+        </p>
       ) : (
         <Form label="Register a name" work={submit}>
           <Field label="Name" hint={`1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`}>

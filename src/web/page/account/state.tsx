@@ -209,12 +209,19 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   }
   const send = <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}) =>
     call<T>(path, { ...asked, isTestnet, token: session?.token })
+  const key = `${session?.token} ${isTestnet}`
+  const say = useRef(talk.say)
+  const shown = useRef(key)
+  shown.current = key
   const reload = async () => {
     if (!session) return
     try {
       await call('/v1/auth/validate', { isTestnet, token: session.token })
-      setKnown(await readAccount(session, send))
+      const read = await readAccount(session, send)
+      // another wallet or network may be shown by now
+      if (shown.current === key) setKnown(read)
     } catch (error) {
+      if (shown.current !== key) return
       if (!(error instanceof ApiError) || error.status !== 401) return talk.say(sentenceOf(error), 'error')
       keep(null)
       talk.say('Your key is not valid any more: sign in again.', 'error')
@@ -222,12 +229,14 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   }
   const latest = useRef(reload)
   latest.current = reload
-  const key = `${session?.token} ${isTestnet}`
   useEffect(() => {
-    if (key) void latest.current()
+    if (!key) return
+    setKnown(UNKNOWN)
+    void latest.current()
   }, [key])
   useEffect(() => {
-    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, () => {})
+    const why = (error: unknown) => say.current(sentenceOf(error), 'error')
+    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
 
   const account = async (): Promise<ConnectedAccount> => {

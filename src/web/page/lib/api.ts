@@ -1,6 +1,7 @@
 /** Client of the service's API, as far as the pages use it. */
 
 const TIMEOUT_MS = 40_000
+const UNREACHABLE = 'The service can not be reached now.'
 
 /** Error answer of the API; status 0 where none came. */
 export class ApiError extends Error {
@@ -34,9 +35,10 @@ export async function call<T>(path: string, { method, isTestnet, token, body, si
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : AbortSignal.timeout(TIMEOUT_MS),
   }).catch(() => {
-    throw new ApiError(0, 'unreachable', 'The service can not be reached now.')
+    throw new ApiError(0, 'unreachable', UNREACHABLE)
   })
-  const answer = await response.json().catch(() => ({}))
-  if (response.ok || (response.status === 404 && answer.error === undefined)) return answer as T
-  throw new ApiError(response.status, answer.error ?? '', answer.message ?? response.statusText)
+  // null: cut off on its way, or the page of a proxy
+  const answer = await response.json().catch(() => null)
+  if (answer && (response.ok || (response.status === 404 && answer.error === undefined))) return answer as T
+  throw new ApiError(response.status, answer?.error ?? '', answer?.message ?? UNREACHABLE)
 }

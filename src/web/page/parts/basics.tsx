@@ -102,7 +102,13 @@ interface CardProps {
 
 /** What is asked for: skeleton lines until it is there, words where that fails. */
 export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
-  if (asked.data !== undefined) return <>{children(asked.data)}</>
+  if (asked.data !== undefined)
+    return (
+      <>
+        {children(asked.data)}
+        {asked.error && <p class="empty">{asked.error.message}</p>}
+      </>
+    )
   if (asked.error) return <p class="empty">{asked.error.message}</p>
   return (
     <div class="skeleton" aria-hidden="true">

@@ -1,0 +1,41 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { until } from './until.js'
+
+let server: Server
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** An API that answers each request as the next of its steps says, the last one for ever. */
+async function apiOf(...steps: ((res: ServerResponse) => void)[]): Promise<{ api: string }> {
+  server = createServer((_, res) => (steps.length > 1 ? steps.shift()! : steps[0]!)(res))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+const json = (status: number, body: object) => (res: ServerResponse) =>
+  void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+describe('until.status', () => {
+  it('waits over a daemon that restarts', async () => {
+    const at = await apiOf(
+      (res) => res.destroy(),
+      json(503, { error: 'unavailable' }),
+      json(200, { tx: '0x1', status: 'finalized' }),
+    )
+    expect(await until.status(at, '0x1', 'finalized')).toMatchObject({ status: 'finalized' })
+  })
+
+  it('ends at its deadline, also where nothing is answered', async () => {
+    const at = await apiOf(() => {})
+    const waited = until.status(at, '0x1', 'finalized', { deadlineMs: 200 })
+    await expect(waited).rejects.toThrow('waiting 0.2 s for 0x1 to be finalized')
+  }, 3_000)
+
+  it('throws what is refused at once', async () => {
+    const at = await apiOf(json(400, { error: 'invalid_request' }))
+    await expect(until.status(at, 'x', 'finalized')).rejects.toThrow('invalid_request')
+  })
+})

@@ -1,0 +1,123 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../src/testing/until.js'
+import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
+import { addEvmWallet, findChromium, launch } from './browser.js'
+
+const WAIT_MS = 20_000
+/** Between the two presses of a slow double click: the first one's work is done by then. */
+const SECOND_PRESS_MS = 400
+
+/** The pages where the service is away, slow or not the one that answers, and where hands are too quick. */
+describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  const faults: string[] = []
+  const [name, long] = [freshName('fault'), freshName('l').padEnd(32, 'w')]
+
+  beforeAll(async () => {
+    browser = await launch(findChromium()!)
+    context = await browser.newContext({ viewport: { width: 360, height: 740 } })
+    context.setDefaultTimeout(WAIT_MS)
+    const account = await freshWallet()
+    await addEvmWallet(context, account, hubOf())
+    for (const one of [name, long])
+      await until.status(world(), await registerOn('1', account, [{ name: one }]), 'finalized')
+    page = await context.newPage()
+    page.on('pageerror', (error) => faults.push(error.message))
+    await page.goto(`${world().api}/@account`)
+    await page.getByRole('button', { name: 'Test Wallet' }).click()
+    await page.getByRole('link', { name: `${name}/` }).waitFor()
+  })
+  afterEach(async () => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    expect(faults.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  const open = (path: string) => page.goto(`${world().api}${path}`)
+  const answer = (paths: RegExp, status: number, body: string, contentType = 'text/html') =>
+    page.route(paths, (route) => route.fulfill({ status, body, contentType }))
+  const away = (paths: RegExp) =>
+    answer(paths, 503, '{"status":503,"error":"unavailable","message":"Not now."}', 'application/json')
+  const main = () => page.locator('main').innerText()
+
+  it('a second press on “Set the rules” sets the same rules', async () => {
+    await open('/@communities')
+    const form = page.getByRole('form', { name: `Rules of ${name}` })
+    await form.getByLabel('Who may register').selectOption('paid')
+    await form.getByLabel('Price').fill('0.5')
+    for (let press = 0; press < 2; press++) {
+      await form.getByRole('button', { name: 'Set the rules' }).click()
+      await page.locator('#message').filter({ hasText: 'for 0.5 ETH now' }).waitFor()
+      await page.waitForTimeout(SECOND_PRESS_MS)
+    }
+    const community = await (await fetch(`${world().api}/v1/communities/${name}`)).json()
+    expect(community).toMatchObject({ prices: [{ amount: '500000000000000000' }] })
+  })
+
+  it('the testnet shows nothing of the mainnet while it is away', async () => {
+    await open('/@account')
+    await page.getByRole('link', { name: `${name}/` }).waitFor()
+    await away(/testnet=true/)
+    await page.getByLabel('Network').selectOption('testnet')
+    await page.locator('#message').filter({ hasText: 'Not now.' }).waitFor()
+    expect(await main()).not.toContain(name)
+  })
+
+  it('an answer of the network that was left comes too late', async () => {
+    await page.route(/clusters\/id\/[^?]*$/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await route.continue().catch(() => {})
+    })
+    await open('/@account')
+    await page.waitForRequest(/clusters\/id\//)
+    await page.getByLabel('Network').selectOption('testnet')
+    await page.waitForTimeout(2_500)
+    expect(await main()).not.toContain(name)
+  })
+
+  it('chains that are not known are not called chains that take nothing', async () => {
+    await away(/\/v1\/networks/)
+    await open('/@register')
+    await page.locator('#message').filter({ hasText: 'Not now.' }).waitFor()
+    expect(await main()).not.toContain('No chain of this network')
+  })
+
+  it.each(['/', '/seedling', `/tx/0x${'ab'.repeat(32)}`, '/@account', '/@keys', '/@refunds', '/@register'])(
+    '%s says that no service answers where a proxy does',
+    async (path) => {
+      await answer(/\/v1\//, 200, '<h1>Maintenance</h1>')
+      await open(path)
+      await page.getByText('The service can not be reached now.').first().waitFor()
+      expect(await main()).not.toContain('Too deep to be undone')
+    },
+  )
+
+  it('the start says when what it shows is not of now', async () => {
+    await open('/')
+    await page.locator('.chains li').first().waitFor()
+    await page.route(/\/v1\//, (route) => route.abort())
+    await page.getByText('The service can not be reached now.').first().waitFor()
+  })
+
+  it('long names and long names of keys stay within a narrow screen', async () => {
+    const width = () => page.evaluate('document.documentElement.scrollWidth')
+    for (const path of ['/@account', `/${long}`]) {
+      await open(path)
+      await page
+        .locator('.names')
+        .getByRole('link', { name: `${long}/` })
+        .waitFor()
+      expect(await width(), path).toBeLessThanOrEqual(360)
+    }
+    await open('/@keys')
+    await page.getByLabel('What it is for').fill('W'.repeat(64))
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.locator('.rows strong').waitFor()
+    expect(await width()).toBeLessThanOrEqual(360)
+  })
+})
