@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { describe, expect, it, vi } from 'vitest'
 import { configure, of, PAYMENTS, price, register, registerOld, TOKEN, useCommunities } from './communityApi.js'
 import { memberOf } from './members.js'
 import { freshName, randomAddress } from './support.js'
@@ -286,4 +287,34 @@ describe('a bundle', () => {
     expect(of(await assign({ community: freshName() }))).toEqual({ status: 404, error: 'not_found' })
     expect((await alice.call('POST', '/v1/bundles/assign', { community: name, name: 'alice' })).status).toBe(403)
   })
+})
+
+it('a change of its cluster reads names below a community once, however many private wallets have names like them', async () => {
+  const { name, owner } = await community()
+  const stem = 'x'.repeat(27)
+  const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
+  for (const one of below)
+    expect((await register(owner, name, { name: one, walletAddress: randomAddress() })).status).toBe(200)
+  const hidden = Array.from({ length: 100 }, (_, i) => ({
+    address: randomAddress(),
+    isPrivate: true,
+    name: `${stem}${i}`,
+  }))
+  expect((await owner.add(hidden)).status).toBe(200)
+  let rows = 0
+  const { query } = pg.Client.prototype
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+    this: pg.Client,
+    ...asked: unknown[]
+  ) {
+    const answer = Reflect.apply(query, this, asked)
+    answer?.then?.(
+      (read: pg.QueryResult) => (rows += read?.rows?.length ?? 0),
+      () => {},
+    )
+    return answer
+  } as typeof query)
+  expect((await owner.rename(owner.address, 'renamed')).status).toBe(200)
+  spy.mockRestore()
+  expect(rows).toBeLessThan(1_000)
 })

@@ -136,6 +136,19 @@ describe('a generated wallet', () => {
     expect(DENIED).toContain((await recover(alice, { address, share }, bound)).status)
   })
 
+  it('is recovered while another member of its cluster asks with shares that do not fit', async () => {
+    const [alice, mallory] = [newAccount(), newAccount()]
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
+    await post(alice, '/v1/clusters/wallets', [{ address: mallory.address, name: 'guest' }])
+    const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
+    expect((await post(mallory, `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
+    const own = await proof(alice, address)
+    await sleep(5)
+    const junk = `0x${'11'.repeat(33)}`
+    expect(await recover(mallory, { address, share: junk })).toMatchObject({ status: 400 })
+    expect(await recover(alice, { address, share }, own)).toMatchObject({ status: 200 })
+  })
+
   it('is not made where its name is taken, and no share is kept', async () => {
     const alice = newAccount()
     await post(alice, '/v1/clusters')

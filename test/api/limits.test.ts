@@ -57,6 +57,7 @@ describe('what a request costs', () => {
     ['a bulk look-up', 'POST', '/v1/names/address', Array(500).fill('x'), 6],
     ['a bulk look-up of v0.1', 'POST', '/v0.1/name/addresses', Array(1_000).fill('x'), 11],
     ['a page of the feed', 'GET', '/v1/events', undefined, 3.5],
+    ['a registration below a community', 'POST', '/v1/names/community/club/register', { name: 'a' }, 5],
     ['a large page of the feed', 'GET', '/v1/events?limit=1000', undefined, 6],
     ['a large page of v0.1', 'GET', '/v0.1/events?limit=9999', undefined, 26],
     ['a quote', 'POST', '/v1/names/register/evm', {}, 5],

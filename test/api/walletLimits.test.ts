@@ -160,6 +160,35 @@ it('names below free communities of a day', async () => {
   expect((await world.pool.query('SELECT FROM community_names')).rowCount).toBe(2)
 })
 
+describe('rules of a community', () => {
+  const rulesOf = (addresses: number) => ({
+    requirements: [{ kind: 'allowlist', addresses: Array.from({ length: addresses }, randomAddress) }],
+  })
+
+  it('cost by their length, whose every version is read to judge a payment', async () => {
+    const world = await limitedWorld({})
+    const [owner, community] = [await memberOf(world), freshName()]
+    await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
+    expect((await owner.call('PUT', `/v1/communities/${community}`, {})).status).toBe(200)
+    const before = await spentOf(world, owner.address)
+    expect(before).toBe(1)
+    expect((await owner.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))).status).toBe(200)
+    expect((await spentOf(world, owner.address)) - before).toBeGreaterThan(20)
+  })
+
+  it('are counted for all owners of the community together', async () => {
+    const world = await limitedWorld({ changesPerDay: 80 })
+    const [owner, partner, community] = [await memberOf(world), await memberOf(world), freshName()]
+    await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
+    await owner.add([{ address: partner.address, name: 'partner' }])
+    await partner.verify((await world.get(`/v1/clusters/name/${community}`)).body.id)
+    const set = (as: typeof owner) => as.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))
+    expect((await set(owner)).status).toBe(200)
+    const statuses = [(await set(partner)).status, (await set(partner)).status]
+    expect(statuses).toEqual([429, 429])
+  })
+})
+
 it('sign-ins of an address, counted by all processes together, and swept when they are forgiven', async () => {
   const limits = { ...LIMITS, address: { perSecond: 1e-6, burst: 30 } }
   const world = await limitedWorld(limits)

@@ -41,7 +41,11 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const open = await openChains(pool, world.file)
   const chains = open.map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-  const releaseSigner: ReleaseSigner = (word) => privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
+  const signedWords: string[] = []
+  const releaseSigner: ReleaseSigner = (word) => {
+    signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
+    return privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
+  }
   const { mainnet: context } = createContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
@@ -187,6 +191,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
       call,
       structsOf,
       context,
+      signedWords,
       ownerOf,
       addressOf,
       status,

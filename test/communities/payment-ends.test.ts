@@ -57,6 +57,9 @@ describe('the money of a name that was bought', () => {
     const [payout, ...others] = await payoutsOf(at.context, 'club')
     expect(others).toEqual([])
     const { transaction, ...rest } = payout!
+    // anybody asks, and the relayer's key may be a remote one that counts its signatures
+    await Promise.all([1, 2, 3].map(() => payoutsOf(at.context, 'club')))
+    expect(at.signedWords).toHaveLength(1)
     expect(rest).toEqual({ network: '1', recipient: at.treasury, token: 'native', amount: '2000', payments: 2 })
     const before = await at.world.hub.public.getBalance({ address: at.treasury })
     const hash = await at.world.hub.walletClient(8).sendTransaction({ ...transaction!, value: 0n })

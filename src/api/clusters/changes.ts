@@ -172,15 +172,17 @@ export async function change(context: Context, request: Omit<SignedChanges, 'net
 
 /**
  * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
+ * @param community the one whose rules it changes
  * @throws ApiError catching_up, unavailable, rate_limited
  */
 export async function inTurn<T extends { kind: string }>(
   context: Context,
   wallet: Buffer,
   make: (asked: Pick<SignedChanges, 'network' | 'patience' | 'limit'>) => Promise<T | { kind: 'catching_up' }>,
+  community: string | null = null,
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   const { network, patience } = context
-  const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet)) }
+  const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
   const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'

@@ -70,7 +70,7 @@ const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
  * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster. A
- * signature serves one attempt, so that whoever reads it later has no use of it.
+ * signature serves one attempt (of the latter: one that succeeds), so that whoever reads it later has no use of it.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
  */
 export async function recoverWallet(
@@ -85,14 +85,16 @@ export async function recoverWallet(
   const { signature, signingDate } = input
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
   const signingMs = await requireRecovery(context, proof, address)
-  const sealed = await findShare(context.pool, context.network, address.bytes, session.wallet)
-  if (!sealed)
-    throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
-  if (!(await useRecovery(context.pool, context.network, address.bytes, signingMs)))
-    throw new ApiError('unauthorized', 'The signature was used, or a later one was: sign a new message.')
+  const { pool, network } = context
+  const kept = await findShare(pool, network, address.bytes, session.wallet)
+  if (!kept) throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const own = openShare(shareKey, context.network, address.bytes, sealed)
+  const own = openShare(shareKey, network, address.bytes, kept.share)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)
+  // what another member asks for in vain uses nothing up: it could keep the wallet's owner from the key for ever
+  const isCounted = privateKey !== null || kept.isOwn
+  if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
+    throw new ApiError('unauthorized', 'The signature was used, or a later one was: sign a new message.')
   if (!privateKey)
     throw new ApiError('invalid_request', 'The share, or the passphrase, does not belong to that address.')
   return { type: address.type, address: address.text, privateKey }

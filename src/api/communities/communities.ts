@@ -119,6 +119,9 @@ const NOBODY = Buffer.alloc(0)
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */
 export const tryChange = (context: Context, change: CommunityChange) =>
-  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(context, change.actor ?? NOBODY, (asked) =>
-    appendCommunityChange(context.pool, { ...asked, change }),
+  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(
+    context,
+    change.actor ?? NOBODY,
+    (asked) => appendCommunityChange(context.pool, { ...asked, change }),
+    change.kind === 'configure_community' ? change.community : null,
   )

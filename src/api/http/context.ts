@@ -8,6 +8,7 @@ import { News } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
 import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { onceEach } from '../communities/releaseWords.js'
 import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
@@ -124,7 +125,7 @@ export function createContexts({
     ...deps,
     solana,
     permissionSigner,
-    releaseSigner,
+    releaseSigner: releaseSigner && onceEach(releaseSigner),
     limits,
     now,
     pageKey,

@@ -23,29 +23,40 @@ type Work = { [Kind in 'changes' | 'clusters' | 'names']: number }
 /** What every change is at least. */
 const LEAST: Work = { changes: 1, clusters: 0, names: 0 }
 
-/** Each event counts, and each row of what is private and has none. */
+/** What a change may write into the journal for one unit. */
+const BYTES_PER_CHANGE = 1_024
+
+/** Each event counts, each row of what is private and has none, and each KiB, since a community's rules may be long. */
 function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
   const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
-  return { changes: Math.max(1, events, written), clusters: clusters.length, names: communityNames.length }
+  const size = Math.ceil(journal.reduce((sum, { body }) => sum + body.length, 0) / BYTES_PER_CHANGE)
+  return { changes: Math.max(1, events, written, size), clusters: clusters.length, names: communityNames.length }
 }
 
 /** Whose change it is. */
 interface Changer {
   network: Network
   wallet: Buffer
+  /** Community whose rules it changes: all its owners together change no more than one wallet may. */
+  community: string | null
 }
 
-function chargesOf(limits: ChangeLimits, { network, wallet }: Changer, work: Work): Charge[] {
-  const charge = (kind: string, rate: Rate, units: number) => ({
+function chargesOf(limits: ChangeLimits, { network, wallet, community }: Changer, work: Work): Charge[] {
+  const chargeOf = (whose: string) => (kind: string, rate: Rate, units: number) => ({
     ...{ kind, rate, units },
-    bucket: `${kind} ${network} ${toHex(wallet)}`,
+    bucket: `${kind} ${network} ${whose}`,
   })
-  return [
+  const changesOf = (charge: ReturnType<typeof chargeOf>) => [
     charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
     charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
-    charge('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
-    charge('names-a-day', perDay(limits.namesPerDay), work.names),
+  ]
+  const own = chargeOf(toHex(wallet))
+  return [
+    ...changesOf(own),
+    own('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
+    own('names-a-day', perDay(limits.namesPerDay), work.names),
+    ...(community === null ? [] : changesOf(chargeOf(`rules of ${community}`))),
   ]
 }
 
@@ -66,9 +77,9 @@ const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
  * @returns the check of the change before it is written
  * @throws ApiError rate_limited
  */
-export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Buffer) {
+export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Buffer, community: string | null = null) {
   if (!limits) return {}
-  const changer = { network, wallet }
+  const changer = { network, wallet, community }
   const least = chargesOf(limits, changer, LEAST)
   const { bucket } = least[0]!
   if (refused.has(bucket)) await requireShared(pool, least.filter(isAsked))

@@ -20,6 +20,7 @@ import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { CHAIN_COST } from '../limits/costs.js'
 import { EvmTransactionSchema, evmTransaction } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
@@ -150,6 +151,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
       .openapi({ description: 'Where to pay; default: the first price that the wallet can pay', example: '8453' }),
     token: z.string().optional().openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
   }),
+  cost: CHAIN_COST,
   responses: answers('It is registered, or to be paid', {
     clusterName: z.string().openapi({ example: 'club/alice' }),
     owner: addressText,

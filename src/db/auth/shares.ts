@@ -21,18 +21,20 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
  * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster
  * that it was made in; null for other callers and where there is none. Listing the address in another cluster gives
  * nobody a share.
+ * @returns the share, and whether the caller asked for the wallet
  */
 export async function findShare(
   pool: pg.Pool,
   network: Network,
   address: Buffer,
   caller: Buffer,
-): Promise<Buffer | null> {
+): Promise<{ share: Buffer; isOwn: boolean } | null> {
   const where = { network_address: stored({ network, address }) }
   const row = await (await prismaOf(pool)).walletShare.findUnique({ where })
   if (!row) return null
   const { share, createdBy, clusterId } = plain(row)
-  return createdBy.equals(caller) || (await isVerifiedIn(pool, network, clusterId, caller)) ? share : null
+  const isOwn = createdBy.equals(caller)
+  return isOwn || (await isVerifiedIn(pool, network, clusterId, caller)) ? { share, isOwn } : null
 }
 
 async function isVerifiedIn(pool: pg.Pool, network: Network, id: Buffer, address: Buffer): Promise<boolean> {

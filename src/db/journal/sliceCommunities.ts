@@ -70,7 +70,8 @@ async function readAssigned(client: pg.ClientBase, slice: Slice, communities: re
 
 /**
  * Loads names below communities that wallets of whole clusters may collide with: requested names, and the numbered
- * forms of private ones, which a wallet may get when it becomes public.
+ * forms that a private wallet of the batch may get when a bid makes it public. Each is read once, however many names
+ * have one beginning, since this is under the head's lock.
  */
 async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
   const code = NETWORK_CODE[slice.network]
@@ -83,14 +84,15 @@ async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Prom
   )
   if (communities.rows.length === 0) return
   const wanted = wantedNames(slice, keys)
-  const ranges = wanted.map(numberedForms)
+  const ranges = keys.mayPublish ? merged(wanted.map(numberedForms)) : []
   const { rows } = await client.query<{ community: string; name: string }>(
-    `SELECT c.name AS community, n.name
-     FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[], $4::text[], $5::text[]) AS w(name, low, high)
+    `SELECT c.name AS community, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name FROM ${leaf('community_names', slice.network)} n
-       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C"
-       UNION ALL
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C" LIMIT 1) n
+     UNION ALL
+     SELECT c.name, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[], $5::text[]) AS w(low, high)
+     CROSS JOIN LATERAL (
        SELECT n.name FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.low COLLATE "C" AND n.name < w.high COLLATE "C"
      ) n`,
@@ -105,10 +107,11 @@ async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Prom
   for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
 }
 
-function wantedNames({ clusters }: Slice, { walletNames }: Keys): string[] {
+/** Names that wallets of the batch ask for, or have in private. */
+function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
-    for (const entry of wallets.values()) if (entry.isPrivate) wanted.add(entry.name)
+    for (const [key, entry] of wallets) if (entry.isPrivate && asked.has(key)) wanted.add(entry.name)
   }
   return [...wanted]
 }
@@ -116,11 +119,28 @@ function wantedNames({ clusters }: Slice, { walletNames }: Keys): string[] {
 /** `-` and the digits that `numberedName` may put behind a name. */
 const SUFFIX_BYTES = 5
 
+/** Texts from one on and before another. */
+interface Range {
+  low: string
+  high: string
+}
+
 /** Between which texts the numbered forms of a name lie; a long one is cut to make room for the number. */
-function numberedForms(name: string): { low: string; high: string } {
+function numberedForms(name: string): Range {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   // the bytes behind `-`, and behind every byte of a name
   if (name.length <= most) return { low: `${name}-`, high: `${name}.` }
   const stem = name.slice(0, most)
   return { low: stem, high: `${stem}{` }
+}
+
+/** The same texts in ranges that lie apart. */
+function merged(ranges: Range[]): Range[] {
+  const apart: Range[] = []
+  for (const range of ranges.sort((a, b) => (a.low < b.low ? -1 : 1))) {
+    const last = apart.at(-1)
+    if (last && range.low <= last.high) last.high = range.high > last.high ? range.high : last.high
+    else apart.push({ ...range })
+  }
+  return apart
 }

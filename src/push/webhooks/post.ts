@@ -41,6 +41,8 @@ export function post({ url: text, headers, body, allowsPrivate, signal }: PostOp
     request.on('error', (error) =>
       reject(late.aborted ? new Error(`no answer within ${POST_LIMIT_MS / 1_000} s`) : error),
     )
+    // an answer that changes the protocol (101) closes the connection without an error; later it says nothing
+    request.on('close', () => reject(new Error('the connection was closed without an answer')))
     request.on('response', (response) => {
       response.on('error', () => {})
       resolve(response.statusCode ?? 0)

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { post } from './post.js'
 import { checkTarget, isPrivate, TargetRefusedError } from './target.js'
@@ -33,3 +36,15 @@ describe('a target', () => {
     await expect(post(options)).rejects.toThrow(TargetRefusedError)
   })
 })
+
+it('an answer that changes the protocol is a failure, not a delivery that never ends', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
+  server.on('connection', (socket) => socket.once('data', () => socket.write(answer)))
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { signal } = new AbortController()
+  await expect(post({ url, headers: {}, body: '{}', allowsPrivate: true, signal })).rejects.toThrow('without an answer')
+  server.close()
+  server.closeAllConnections()
+}, 15_000)

@@ -122,12 +122,13 @@ describe('the keys of a batch', () => {
   const none = {
     ...{ names: new Set(), wallets: new Set(), actors: new Set(), clusterIds: new Set(), communities: new Map() },
     ...{ movers: [], slices: [], movedNames: 0 },
-    ...{ communityNames: new Set(), assignments: new Set(), walletNames: new Set() },
+    ...{ communityNames: new Set(), assignments: new Set(), walletNames: new Set(), mayPublish: false },
   }
   const keyed = (...addresses: Buffer[]) => new Set(addresses.map(keyOf))
 
   it('are the name and wallet of a bid, and nothing of a malformed one or a minimum', () => {
-    expect(asked((w) => w.bid(eve, 'eve')).keys).toEqual({ ...none, names: new Set(['eve']), wallets: keyed(eve) })
+    const ofBid = { ...none, names: new Set(['eve']), wallets: keyed(eve), mayPublish: true }
+    expect(asked((w) => w.bid(eve, 'eve')).keys).toEqual(ofBid)
     const at = { position: { chain: 1, block: 1, logIndex: 1 }, txKey: 1n, causeMs: 1 }
     const malformed = decodeEntry({ kind: 'bid', ...at, body: Buffer.alloc(128, 65) })
     const minimum = decodeEntry({ kind: 'minimum', ...at, body: Buffer.alloc(32) })

@@ -48,6 +48,7 @@ export function keysOf(entries: readonly DecodedEntry[], rulesets = rulesetOf): 
     communityNames: new Set(),
     assignments: new Set(),
     walletNames: new Set(),
+    mayPublish: false,
   }
   for (const entry of entries) {
     addKeys(keys, entry)
@@ -65,6 +66,7 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
       if (content.name === null) return
       keys.names.add(content.name)
       keys.wallets.add(keyOf(content.wallet))
+      keys.mayPublish = true
       return
     case 'minimum':
       return

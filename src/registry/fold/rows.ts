@@ -38,6 +38,8 @@ export interface Keys {
   assignments: Set<string>
   /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
+  /** Whether a bid may make a wallet public, under a numbered name where its own is taken. */
+  mayPublish: boolean
 }
 
 /** Full form of a community name: `community/name`. */
