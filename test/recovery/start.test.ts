@@ -85,8 +85,9 @@ async function silentFor(port: number, name = 'clusterd migrate'): Promise<{ por
   return { port: (proxy.address() as AddressInfo).port, close }
 }
 
-describe('a stop', () => {
-  it('ends a start that waits for another process’s migrations', async () => {
+// each mostly waits, and together they take as long as the longest
+describe.concurrent('who waits for a database', () => {
+  it('is ended by a stop while it waits for another process’s migrations', async () => {
     const url = await createDatabase(server.url, 'locked')
     const other = await connect(url)
     await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
@@ -99,7 +100,7 @@ describe('a stop', () => {
     await other.end()
   })
 
-  it('ends a start whose server fell silent', async () => {
+  it('is ended by a stop after its server fell silent', async () => {
     const url = new URL(await createDatabase(server.url, 'silent'))
     const proxy = await silentFor(Number(url.port))
     url.port = String(proxy.port)
@@ -110,21 +111,39 @@ describe('a stop', () => {
     proxy.close()
   })
 
-  it('by SIGHUP, as of a terminal that is closed, is one in order', async () => {
-    const one = await start(await createDatabase(server.url, 'hangup'))
-    await one.ready()
-    expect(await one.end('SIGHUP')).toBe(0)
-    expect(one.log()).toContain('clusterd has stopped')
+  it('says so at a start whose server falls silent', { timeout: 60_000 }, async () => {
+    const url = new URL(await createDatabase(server.url, 'silent-start'))
+    const proxy = await silentFor(Number(url.port))
+    url.port = String(proxy.port)
+    const waiting = await start(url.href)
+    await expect.poll(() => waiting.log(), DEADLINE).toContain('the database does not answer: the start waits')
+    proxy.close()
+  })
+
+  it('ends as a doctor, and names the database', { timeout: 60_000 }, async () => {
+    const url = new URL(await createDatabase(server.url, 'doctor'))
+    const proxy = await silentFor(Number(url.port), '')
+    url.port = String(proxy.port)
+    const { command, args } = await programCommand('cli')
+    const env = { ...process.env, ...envOf(url.href) }
+    const asked = promisify(execFile)(command, [...args, 'doctor', '--json'], { env, timeout: 50_000 })
+    const { code, stdout } = await asked.then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { code: number; stdout: string }) => error,
+    )
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ about: 'database', advice: expect.stringContaining('does not answer (in time)') }),
+    )
+    proxy.close()
   })
 })
 
-it('a start waits for a server that falls silent, and says so', { timeout: 60_000 }, async () => {
-  const url = new URL(await createDatabase(server.url, 'silent'))
-  const proxy = await silentFor(Number(url.port))
-  url.port = String(proxy.port)
-  const waiting = await start(url.href)
-  await expect.poll(() => waiting.log(), DEADLINE).toContain('the database does not answer: the start waits')
-  proxy.close()
+it('SIGHUP, as of a terminal that is closed, is a stop in order', async () => {
+  const one = await start(await createDatabase(server.url, 'hangup'))
+  await one.ready()
+  expect(await one.end('SIGHUP')).toBe(0)
+  expect(one.log()).toContain('clusterd has stopped')
 })
 
 it.each([
@@ -169,24 +188,6 @@ it('the operator’s pages say what is wrong while the database is away', async 
   proxy.close()
   for (const path of ['/', '/webhooks'])
     expect(await page(path)).toEqual([200, expect.stringContaining('The database does not answer')])
-})
-
-it('the doctor ends, and names the database, where that says nothing', { timeout: 60_000 }, async () => {
-  const url = new URL(await createDatabase(server.url, 'doctor'))
-  const proxy = await silentFor(Number(url.port), '')
-  url.port = String(proxy.port)
-  const { command, args } = await programCommand('cli')
-  const env = { ...process.env, ...envOf(url.href) }
-  const asked = promisify(execFile)(command, [...args, 'doctor', '--json'], { env, timeout: 50_000 })
-  const { code, stdout } = await asked.then(
-    ({ stdout }) => ({ code: 0, stdout }),
-    (error: { code: number; stdout: string }) => error,
-  )
-  expect(code).toBe(1)
-  expect(JSON.parse(stdout)).toContainEqual(
-    expect.objectContaining({ about: 'database', advice: expect.stringContaining('does not answer (in time)') }),
-  )
-  proxy.close()
 })
 
 describe('a command', () => {
