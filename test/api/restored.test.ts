@@ -59,7 +59,8 @@ it('a page token past the end of a journal that went back in time is refused', a
 })
 
 it('a page is to be asked for again where the server that has its entries was not asked for its clusters', async () => {
-  await grow(2)
+  // more than the first test's pages named
+  await grow(12)
   // as a server that is behind: the newest cluster is not there yet
   const hide =
     'UPDATE clusters SET serial = -serial WHERE network = 0 AND abs(serial) = (SELECT max(abs(serial)) FROM clusters)'
@@ -88,6 +89,13 @@ it('clusterd restored refuses every token of before', async () => {
   const after = await first()
   expect(after.id).toBe(`m-${networks.mainnet.feed.to}-1`)
   expect((await page(after.resume)).status).toBe(200)
+  // the lost entries' clusters had the numbers that other clusters have now
+  const { body } = await world.get('/v1/events?limit=1000')
+  const shown = body.items.flatMap(({ type, data }: { type: string; data: { cluster_id: string } }) =>
+    type === 'CREATE_CLUSTER' ? [data.cluster_id] : [],
+  )
+  const sql = `SELECT '0x' || encode(id, 'hex') AS id FROM clusters WHERE network = 0 ORDER BY serial`
+  expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
 })
 
 it('clusterd restored makes leaders take over, changes wait, and jobs be looked at again', async () => {

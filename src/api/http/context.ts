@@ -9,6 +9,7 @@ import { Streams } from '../../push/streams.js'
 import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
+import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
@@ -41,6 +42,8 @@ export interface Context {
   /** Readers of the feeds' ends, and the open streams. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
+  /** Ids of the clusters that pages of the feed name. */
+  clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Turns of the network's signed changes. */
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
@@ -131,6 +134,7 @@ export function createContexts({
     pageKey,
     tails: { mainnet: tailOf('mainnet'), testnet: tailOf('testnet') },
     streams: new Streams(limits !== null),
+    clusterIds: { mainnet: createClusterIds('mainnet'), testnet: createClusterIds('testnet') },
     tokenKey,
     shareKey: config.shareKey,
     batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
