@@ -59,6 +59,41 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(community).toMatchObject({ prices: [{ amount: '500000000000000000' }] })
   })
 
+  it('rules begin at those in force, and keep what the form does not show', async () => {
+    const rulesOf = async () => (await fetch(`${world().api}/v1/communities/${name}`)).json()
+    const { prices } = await rulesOf()
+    const requirements = [{ kind: 'allowlist', addresses: [prices[0].recipient] }]
+    const session = await page.evaluate(() => sessionStorage.getItem('clusterd.session'))
+    const set = await fetch(`${world().api}/v1/communities/${name}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(session!).token}` },
+      body: JSON.stringify({ prices, requirements }),
+    })
+    expect(set.status).toBe(200)
+    await open('/@communities')
+    const form = page.getByRole('form', { name: `Rules of ${name}` })
+    await form.getByRole('button', { name: 'Set the rules' }).click()
+    await page.locator('#message').filter({ hasText: 'for 0.5 ETH now' }).waitFor()
+    expect(await rulesOf()).toMatchObject({ prices, requirements })
+  })
+
+  it('an address that is no UTF-8 is a page', async () => {
+    await open('/address/%E0%A4%A')
+    await page.getByText('%E0%A4%A').waitFor()
+  })
+
+  it('a text is offered where the clipboard is refused', async () => {
+    await open(`/${name}`)
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    let offered = ''
+    page.once('dialog', (dialog) => {
+      offered = dialog.defaultValue()
+      void dialog.dismiss()
+    })
+    await page.locator('button.copy').first().click()
+    expect(offered).toMatch(/^0x[0-9a-f]{40}/)
+  })
+
   it('the testnet shows nothing of the mainnet while it is away', async () => {
     await open('/@account')
     await page.getByRole('link', { name: `${name}/` }).waitFor()

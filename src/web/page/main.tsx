@@ -35,6 +35,13 @@ const Member = ({ params }: Params) => (
   />
 )
 
+// a path that is no UTF-8 is shown as it was typed: the router would throw
+try {
+  decodeURIComponent(location.pathname)
+} catch {
+  history.replaceState(null, '', location.pathname.replaceAll('%', '%25') + location.search)
+}
+
 render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:\/|$)|v1\/)/}>
     <Frame>

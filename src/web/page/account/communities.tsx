@@ -1,10 +1,11 @@
 import { useLocation } from 'preact-iso/router'
-import { amountOf, chainName, short } from '../lib/format.js'
+import { chainName, short } from '../lib/format.js'
 import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
-import type { Chain, Community, Payout, Price, Registration } from '../lib/types.js'
+import type { Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
+import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
@@ -66,7 +67,6 @@ async function payName(account: Account, made: Registration, price: Price): Prom
 /** A name of the wallet's cluster as a community: rules, gifts, earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
-  const chains = payable(account)
   const give = (data: FormData) =>
     account.attempt(async () => {
       const body = { name: data.get('name'), walletAddress: String(data.get('wallet')).trim() }
@@ -74,36 +74,10 @@ function Own({ name }: { name: string }) {
       await account.reload()
       account.say(`${made.clusterName} belongs to ${short(made.owner)} now.`)
     })
-  const rule = async (data: FormData) => {
-    await account.attempt(() => setRules(account, name, data))
-    // what was set stays there: after a reset the next press, as of a double click, would make it free
-    return false
-  }
   return (
     <Card title={`${name}/ as a community`}>
       <div class="columns">
-        <Form label={`Rules of ${name}`} work={rule}>
-          <Field label="Who may register">
-            <select name="who">
-              <option value="free">Everybody, free</option>
-              {chains.length > 0 && <option value="paid">Everybody who pays</option>}
-              <option value="owners">Only wallets of my cluster, for others too</option>
-            </select>
-          </Field>
-          <Field label="Price" hint="It goes to your wallet; only for “everybody who pays”">
-            <input name="amount" inputMode="decimal" placeholder="0.001" autocomplete="off" />
-          </Field>
-          <Field label="Paid on">
-            <select name="chain">
-              {chains.map((chain) => (
-                <option key={chain.network} value={chain.network}>
-                  {chainText(chain)}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <button type="submit">Set the rules</button>
-        </Form>
+        <Rules name={name} />
         <div>
           <Form label={`Register for somebody below ${name}`} work={give}>
             <Field label="Register for somebody: name">
@@ -122,25 +96,6 @@ function Own({ name }: { name: string }) {
     </Card>
   )
 }
-
-async function setRules(account: Account, name: string, data: FormData): Promise<void> {
-  const who = data.get('who')
-  const chain = payable(account).find(({ network }) => network === data.get('chain'))
-  const prices = who === 'paid' && chain ? [priceOf(account, String(data.get('amount')), chain)] : []
-  const rules = { ownersOnly: who === 'owners', prices }
-  const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body: rules })
-  await account.reload()
-  const asked = set.prices[0] && chain ? `for ${priceText(set.prices[0], chain)}` : 'free'
-  account.say(set.ownersOnly ? `Your cluster registers names below ${name}.` : `Names below ${name} are ${asked} now.`)
-}
-
-/** Price in the gas token of a chain, to be paid to the signed-in wallet. */
-const priceOf = ({ session }: Account, units: string, { network, gasToken }: Chain) => ({
-  network,
-  token: 'native',
-  amount: amountOf(units, gasToken.decimals),
-  recipient: session?.address,
-})
 
 /** What a community has earned and not taken yet. */
 function Payouts({ name }: { name: string }) {

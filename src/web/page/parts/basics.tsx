@@ -23,7 +23,12 @@ export function Link({ to, children, class: className }: { to: string; children:
 function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    // absent on a page by plain HTTP, refused where the browser says so
+    const isDone = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (!isDone) return void window.prompt('Copy it from here:', text)
     setCopied(true)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }

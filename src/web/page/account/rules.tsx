@@ -1,0 +1,105 @@
+import { ApiError } from '../lib/api.js'
+import { amountOf, amountText } from '../lib/format.js'
+import { useAsked } from '../lib/net.js'
+import type { Chain, Community } from '../lib/types.js'
+import { Loaded } from '../parts/basics.js'
+import { chainText, Field, Form, priceText } from './pieces.js'
+import { type Account, payable, useAccount } from './state.js'
+
+/** The rules of a name as a community. The form begins at those in force: a press alone changes nothing. */
+export function Rules({ name }: { name: string }) {
+  const account = useAccount()
+  const asked = useAsked(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
+  return <Loaded asked={asked}>{(rules) => <RulesForm name={name} rules={rules} />}</Loaded>
+}
+
+/** @returns null for a name that is no community */
+const rulesInForce = (account: Account, name: string): Promise<Community | null> =>
+  account.send<Community>(`/v1/communities/${name}`).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not_found') return null
+    throw error
+  })
+
+function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
+  const account = useAccount()
+  const chains = payable(account)
+  const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
+  const chain = chains.find(({ network }) => network === price?.network)
+  // of other prices than these the form can say only that they stay
+  const isShown = chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
+  const who = rules?.ownersOnly ? 'owners' : !rules?.prices.length ? 'free' : isShown ? 'paid' : 'kept'
+  const set = async (data: FormData) => {
+    await account.attempt(() => setRules(account, { name, data, rules }))
+    // what was set stays there: after a reset the next press, as of a double click, would set what was before
+    return false
+  }
+  const option = (value: string, text: string) => (
+    <option value={value} selected={who === value}>
+      {text}
+    </option>
+  )
+  return (
+    <Form label={`Rules of ${name}`} work={set}>
+      <Field label="Who may register">
+        <select name="who">
+          {who === 'kept' && option('kept', `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`)}
+          {option('free', 'Everybody, free')}
+          {chains.length > 0 && option('paid', 'Everybody who pays')}
+          {option('owners', 'Only wallets of my cluster, for others too')}
+        </select>
+      </Field>
+      <Field label="Price" hint="It goes to your wallet; only for “everybody who pays”">
+        <input
+          name="amount"
+          inputMode="decimal"
+          placeholder="0.001"
+          autocomplete="off"
+          defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
+        />
+      </Field>
+      <Field label="Paid on">
+        <select name="chain">
+          {chains.map((one) => (
+            <option key={one.network} value={one.network} selected={one === chain}>
+              {chainText(one)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {(rules?.requirements.length || rules?.startsAt) && <p>Its requirements and its start stay as they are.</p>}
+      <button type="submit">Set the rules</button>
+    </Form>
+  )
+}
+
+interface NewRules {
+  name: string
+  data: FormData
+  rules: Community | null
+}
+
+async function setRules(account: Account, { name, data, rules }: NewRules): Promise<void> {
+  const who = data.get('who')
+  const chain = payable(account).find(({ network }) => network === data.get('chain'))
+  const paid = who === 'paid' && chain ? [priceOf(account, String(data.get('amount')), chain)] : []
+  const body = {
+    ownersOnly: who === 'owners',
+    prices: who === 'kept' ? rules?.prices : paid,
+    startsAt: rules?.startsAt,
+    requirements: rules?.requirements,
+  }
+  const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
+  await account.reload()
+  const price = set.prices[0]
+  const priced = payable(account).find(({ network }) => network === price?.network)
+  const asked = price ? `for ${priced ? priceText(price, priced) : price.amount}` : 'free'
+  account.say(set.ownersOnly ? `Your cluster registers names below ${name}.` : `Names below ${name} are ${asked} now.`)
+}
+
+/** Price in the gas token of a chain, to be paid to the signed-in wallet. */
+const priceOf = ({ session }: Account, units: string, { network, gasToken }: Chain) => ({
+  network,
+  token: 'native',
+  amount: amountOf(units, gasToken.decimals),
+  recipient: session?.address,
+})
