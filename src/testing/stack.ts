@@ -3,7 +3,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, bridgeOf } from './bridge.js'
 import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
-import { WorldError } from './chains/verbs.js'
+import { assertWhole, WorldError } from './chains/verbs.js'
 import { seedCommunities } from './communitySeeds.js'
 import { setPrice } from './contracts/priceFeed.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
@@ -34,6 +34,8 @@ import {
 } from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
+/** Below it blocks come quicker than they are mined. */
+const LEAST_BLOCK_MS = 10
 
 export interface StackOptions<N extends Network = Network, L extends ChainLabel = ChainLabel> {
   /** Folder of the world, kept afterwards; default: a temporary one, removed by `stop`. */
@@ -107,9 +109,11 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   options: StackOptions<N, L> = {},
 ): Promise<Stack<N & NetworkOf<L>>> {
   const definitions = chooseChains(options.networks, options.chains)
+  const { blockMs = DEFAULT_BLOCK_MS } = options
+  assertWhole('blockMs', blockMs, LEAST_BLOCK_MS)
   const sandbox = createSandbox(options.home, options.log ?? (() => {}))
   try {
-    return await build(sandbox, definitions, options)
+    return await build(sandbox, definitions, { ...options, blockMs })
   } catch (error) {
     await destroySandbox(sandbox)
     throw error
@@ -128,7 +132,7 @@ export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'ma
 async function build<N extends Network>(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
-  options: StackOptions<N>,
+  { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
   const ended = await sandbox.pids.endLeftovers(['postgres'])
   if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
@@ -140,7 +144,6 @@ async function build<N extends Network>(
     claimPort(sandbox, 'OPS_PORT', options.opsPort),
     options.testWallet ? claimPort(sandbox, 'PORT', undefined) : Promise.resolve(null),
   ])
-  const { blockMs = DEFAULT_BLOCK_MS } = options
   const networks = definitions.filter(({ role }) => role === 'hub').length
   const [database, chains, solana] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),

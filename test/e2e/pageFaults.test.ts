@@ -60,13 +60,14 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
   })
 
   it('rules begin at those in force, and keep what the form does not show', async () => {
-    const rulesOf = async () => (await fetch(`${world().api}/v1/communities/${name}`)).json()
+    const rulesOf = async () =>
+      (await (await fetch(`${world().api}/v1/communities/${name}`)).json()) as { prices: { recipient: string }[] }
     const { prices } = await rulesOf()
-    const requirements = [{ kind: 'allowlist', addresses: [prices[0].recipient] }]
-    const session = await page.evaluate(() => sessionStorage.getItem('clusterd.session'))
+    const requirements = [{ kind: 'allowlist', addresses: [prices[0]!.recipient] }]
+    const session = await page.evaluate<string>("sessionStorage.getItem('clusterd.session')")
     const set = await fetch(`${world().api}/v1/communities/${name}`, {
       method: 'PUT',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(session!).token}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(session).token}` },
       body: JSON.stringify({ prices, requirements }),
     })
     expect(set.status).toBe(200)
@@ -84,7 +85,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
 
   it('a text is offered where the clipboard is refused', async () => {
     await open(`/${name}`)
-    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     let offered = ''
     page.once('dialog', (dialog) => {
       offered = dialog.defaultValue()

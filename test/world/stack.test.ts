@@ -59,6 +59,8 @@ describe('startStack', { timeout: 180_000 }, () => {
     await until.status(stack, first, 'finalized')
 
     const chain = stack.anvils['1']!
+    await expect(chain.mine(-1)).rejects.toThrow('mine takes a whole number from 1 on, not -1.')
+    await expect(chain.reorg(0.5)).rejects.toThrow('reorg takes a whole number from 1 on, not 0.5.')
     const rpcUrl = chain.rpcUrl
     await chain.stop()
     await chain.restart()
@@ -103,7 +105,10 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(fourth.networks).toEqual(second.networks)
   })
 
-  it('refuses a spoke without its hub, and a chain that it does not know', async () => {
+  it('refuses a spoke without its hub, a chain that it does not know, and blocks in no time', async () => {
+    await expect(start({ chains: ['1'], blockMs: 0 })).rejects.toThrow(
+      'blockMs takes a whole number from 10 on, not 0.',
+    )
     await expect(start({ chains: ['10'] })).rejects.toThrow('Spoke "10" needs its hub, "1", in the world too.')
     await expect(start({ chains: ['1', '56' as '10'] })).rejects.toThrow('Chain "56" is not one of the local world')
   })

@@ -7,7 +7,13 @@ export class WorldError extends Error {
   override name = 'WorldError'
 }
 
-/** What a test does to a chain. */
+/** @throws WorldError for anything but a whole number from `least` on */
+export function assertWhole(what: string, value: number, least: number): void {
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new WorldError(`${what} takes a whole number from ${least} on, not ${value}.`)
+}
+
+/** What a test does to a chain. A number that is none of theirs is a WorldError. */
 export interface ChainVerbs {
   /** Mines blocks at once, 1 by default, with all that waits in the first. @returns the newest block's number */
   mine(blocks?: number): Promise<number>
@@ -49,6 +55,7 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
     clients.test.request({ method, params } as never) as Promise<T>
   const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))
   const mine = async (blocks = 1): Promise<number> => {
+    assertWhole('mine', blocks, 1)
     await ask('hardhat_mine', [`0x${blocks.toString(16)}`])
     return head()
   }
@@ -77,6 +84,7 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
       await let_?.()
     },
     async reorg(depth) {
+      assertWhole('reorg', depth, 1)
       if (letGo || blockMs === null) return replace(depth)
       return (await minerOf(blockMs)).paused(() => replace(depth))
     },
@@ -85,6 +93,7 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
       if (!found) throw new WorldError(`chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`)
     },
     async advance(seconds) {
+      assertWhole('advance', seconds, 0)
       await ask('evm_increaseTime', [seconds])
       await mine()
     },
