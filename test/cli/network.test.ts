@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/api/http/version.js'
@@ -46,6 +48,12 @@ describe('a command that chooses a network', () => {
 describe('the command line', () => {
   it('says its version', async () => {
     expect(await runCli(['--version'], {})).toBe(`${VERSION}\n`)
+  })
+
+  it('starts no world for a demo on a chain that none has', async () => {
+    const home = join(tmpdir(), `clusterd-demo-${process.pid}`)
+    await expect(runCli(['demo', '--chain', '77'], { CLUSTERD_HOME: home })).rejects.toThrow('these are: 1, ')
+    expect(existsSync(home)).toBe(false)
   })
 
   it('has no other options for it, but of `init`, which takes several, and of `demo`, whose networks are chains', () => {

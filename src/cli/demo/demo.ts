@@ -52,14 +52,24 @@ export async function demo(options: DemoOptions): Promise<void> {
   const { readWorld } = await import('../../testing/world.js')
   const world = readWorld(home)
   if (world && (await answers(world.ops))) return show(world, options)
-  say('No world runs here: starting one for this demo ...')
+  const { chooseChains } = await import('../../testing/chains/localChains.js')
+  assertKnown(options.chain ?? options.network, [...chooseChains(undefined, undefined).map(labelOf), SOLANA_LABEL])
   const { startStack } = await import('../../testing/stack.js')
+  say('No world runs here: starting one for this demo ...')
   const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
   try {
     await show(stack.world, options)
   } finally {
     await stack.stop()
   }
+}
+
+const labelOf = ({ label }: { label: string }): string => label
+
+/** @throws Error for a chain that is none of the world's */
+function assertKnown(label: string | undefined, labels: readonly string[]): void {
+  if (label !== undefined && !labels.includes(label))
+    throw new Error(`Network "${label}" is not in this world; these are: ${labels.join(', ')}.`)
 }
 
 async function answers(ops: string): Promise<boolean> {
@@ -83,15 +93,12 @@ async function registerAll(world: World, { name, chain: from, testnet = false }:
   const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
   const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
   const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA_LABEL] : [])] : [hub.network]
+  assertKnown(from, [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA_LABEL] : [])])
   for (const label of from === undefined ? all : [from]) {
     const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
     const place = known.find(({ chain }) => chain.network === label)
     if (place) await register(world, place, wanted)
-    else if (label === SOLANA_LABEL && solana) await registerFromSolana(world, solana, wanted, testnet)
-    else {
-      const labels = [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA_LABEL] : [])].join(', ')
-      throw new Error(`Network "${label}" is not in this world; these are: ${labels}.`)
-    }
+    else if (solana) await registerFromSolana(world, solana, wanted, testnet)
   }
 }
 
