@@ -85,4 +85,18 @@ describe('GET /v1/overview', () => {
     expect((await post('/v1/clusters/wallets', owner, [shown])).status).toBe(200)
     await settled({ counts: { ...before.counts, events: before.counts.events + 1 } })
   })
+
+  it('counts again soon after one count that took long', async () => {
+    const overview = createOverviews({ pool: world.pool, chains: [], solana: [], now: () => START_MS })
+    const busy = await world.pool.connect()
+    await busy.query('BEGIN; LOCK TABLE names_mainnet IN ACCESS EXCLUSIVE MODE')
+    const slow = overview('mainnet')
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await busy.query('COMMIT')
+    busy.release()
+    const { names } = (await slow).counts
+    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
+    const counted = async () => (await overview('mainnet')).counts.names
+    await expect.poll(counted, { timeout: 8_000 }).toBe(names + 1)
+  })
 })

@@ -8,7 +8,10 @@ import type { Network } from '../../registry/primitives/network.js'
 const DAY_MS = 86_400_000
 /** Days of which registrations are counted, today's included. */
 export const OVERVIEW_DAYS = 30
-/** Time for which an overview serves, and what counting may take of a connection's time: one part in so many. */
+/**
+ * Time for which an overview serves, and what counting may take of a connection's time: one part in so many, by the
+ * quicker of the last two, since the first one counts all days, and any may have met a busy moment.
+ */
 const KEPT_MS = 2_000
 const COUNTING_SHARE = 50
 
@@ -47,6 +50,7 @@ export function createOverviews(sources: Sources): (network: Network) => Promise
 function readerOf(network: Network, sources: Sources): () => Promise<Overview> {
   const calendar = new Calendar(sources.pool, network)
   let kept: { answer: Promise<Overview>; untilMs: number } | null = null
+  let lastTookMs = 0
   return () => {
     const startMs = performance.now()
     if (kept && startMs < kept.untilMs) return kept.answer
@@ -54,7 +58,9 @@ function readerOf(network: Network, sources: Sources): () => Promise<Overview> {
     kept = reading
     const keep = () => {
       const endMs = performance.now()
-      reading.untilMs = endMs + Math.max(KEPT_MS, (endMs - startMs) * COUNTING_SHARE)
+      const tookMs = endMs - startMs
+      reading.untilMs = endMs + Math.max(KEPT_MS, Math.min(tookMs, lastTookMs) * COUNTING_SHARE)
+      lastTookMs = tookMs
     }
     // a database that fails is asked again as seldom
     reading.answer.then(keep, keep)
