@@ -1,4 +1,5 @@
 import { beginAfterRestore, type Restored } from '../db/journal/restored.js'
+import { despiteDeadlocks } from '../db/journal/rewind/lock.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { withPool } from './database.js'
 import { printJson } from './output.js'
@@ -16,11 +17,13 @@ export async function restored({ yes = false, json }: RestoredCommand): Promise<
   const networks = await withPool({ command: 'restored' }, async (pool) => {
     const client = await pool.connect()
     try {
-      await client.query('BEGIN')
-      const begun: Record<string, Restored> = {}
-      for (const network of NETWORKS) begun[network] = await beginAfterRestore(client, network)
-      await client.query(yes ? 'COMMIT' : 'ROLLBACK')
-      return begun
+      return await despiteDeadlocks(client, async () => {
+        await client.query('BEGIN')
+        const begun: Record<string, Restored> = {}
+        for (const network of NETWORKS) begun[network] = await beginAfterRestore(client, network)
+        await client.query(yes ? 'COMMIT' : 'ROLLBACK')
+        return begun
+      })
     } finally {
       // destroyed: what was begun and not ended is undone with its connection
       client.release(true)

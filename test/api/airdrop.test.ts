@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Airdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { hasClaimed } from '../../src/db/airdrop/answers.js'
+import { findClaim } from '../../src/db/airdrop/answers.js'
 import { storeConfirmedClaims, storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { claimPermissionTypedData } from '../../src/registry/airdrop/permission.js'
@@ -191,21 +191,26 @@ describe('GET /v1/airdrop/claim/:community', () => {
       ...{ index, receiver: storedOf(alice.address), block: 6, blockHash: Buffer.alloc(32, 6) },
       ...{ logIndex: index, txHash: fromHex(tx) },
     })
-    const ids = { network: 'mainnet', community: airdrop.community, clusterId: fromHex(bundleId) } as const
+    const ids = {
+      network: 'mainnet' as const,
+      caller: storedOf(sol.address),
+      community: airdrop.community,
+      clusterId: fromHex(bundleId),
+    }
     await inTransaction(world.pool, (client) => storeUnconfirmedClaims(client, watched!, [seen(0)]))
     const before = (await ask(alice, airdrop)).body
     expect(before).toMatchObject({ total: '406', totalUnclaimed: '406' })
     expect(before.claims[0]).toMatchObject({ claimed: false, pending: true, tx, reason: 'pending' })
-    expect(await hasClaimed(world.pool, ids)).toBe(false)
+    expect(await findClaim(world.pool, ids)).toBeNull()
     const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
     await inTransaction(world.pool, (client) => storeConfirmedClaims(client, watched!, { ...range, claims: [seen(0)] }))
     const after = (await ask(alice, airdrop)).body
     expect(after).toMatchObject({ total: '406', totalUnclaimed: '306' })
     expect(after.claims[0]).toMatchObject({ claimed: true, tx, reason: 'claimed' })
     expect(after.claims[0].transaction ?? after.claims[0].pending).toBeUndefined()
-    expect(await hasClaimed(world.pool, ids)).toBe(true)
-    expect(await hasClaimed(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBe(false)
-    expect(await hasClaimed(world.pool, { ...ids, network: 'testnet' })).toBe(false)
+    expect(await findClaim(world.pool, ids)).toEqual(storedOf(alice.address))
+    expect(await findClaim(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBeNull()
+    expect(await findClaim(world.pool, { ...ids, network: 'testnet' })).toBeNull()
   })
 
   it('keeps an answer while nothing in it changes, for its caller and its question alone', async () => {

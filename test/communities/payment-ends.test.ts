@@ -13,6 +13,7 @@ import { communityNameAvailability } from '../../src/db/registry/communityNames.
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
+import { storedOf } from '../support/airdrop.js'
 import { type CommunityWorld, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 /** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */
@@ -179,10 +180,10 @@ it('a name is kept from sale by no payment below its price', async () => {
   const availability = () => communityNameAvailability(at.pool, 'mainnet', rules, prices)
   await at.pay({ name: 'wished', amount: 1n })
   await at.world.index()
-  expect(await availability()).toBe('free')
+  expect(await availability()).toEqual({ isTaken: false, payers: [] })
   const { tx } = await at.pay({ name: 'wished', by: 2 })
   await at.world.index()
-  expect(await availability()).toBe('pending')
+  expect(await availability()).toEqual({ isTaken: false, payers: [storedOf(at.addressOf(2))] })
   await at.judge()
   expect(await outcomeOf(tx)).toBe('finalized held')
   await at.giveBack()

@@ -3,7 +3,7 @@ import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
-import { hasClaimed } from '../../src/db/airdrop/answers.js'
+import { findClaim } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
@@ -71,19 +71,33 @@ async function stepAll(): Promise<string[]> {
   return rows.map(({ index, confirmed }) => `${index} ${confirmed ? 'confirmed' : 'seen'}`)
 }
 
+/** What a bundle of one wallet asks. */
+async function bundleOf(caller: Buffer) {
+  const clusterId = Buffer.alloc(32, caller)
+  const [serial] = (
+    await world.pool.query('INSERT INTO clusters SELECT 0, 1000 + count(*), $1, 1 FROM clusters RETURNING serial', [
+      clusterId,
+    ])
+  ).rows
+  const row = `INSERT INTO wallets VALUES (0, $1, $2, 'main', true, false, false, 1, 1)`
+  await world.pool.query(row, [serial.serial, caller])
+  return { network: 'mainnet', community: 'drop', clusterId, caller } as const
+}
+
 const mine = (blocks: number) => world.test.mine({ blocks })
 
 describe('claims of an airdrop', () => {
   it('are seen at once, and confirmed when their chain is', async () => {
     const tx = await claim(3)
     expect(await stepAll()).toEqual(['3 seen'])
-    const wallets = { network: 'mainnet', community: 'drop', wallets: [storedOf(accounts[3]!)] } as const
-    expect(await hasClaimed(world.pool, wallets)).toBe(false)
+    const claimer = await bundleOf(storedOf(accounts[3]!))
+    const other = await bundleOf(storedOf(accounts[4]!))
+    expect(await findClaim(world.pool, claimer)).toBeNull()
     await mine(2)
     expect(await stepAll()).toEqual(['3 confirmed'])
-    expect(await hasClaimed(world.pool, wallets)).toBe(true)
-    expect(await hasClaimed(world.pool, { ...wallets, wallets: [storedOf(accounts[4]!)] })).toBe(false)
-    expect(await hasClaimed(world.pool, { ...wallets, community: 'none' })).toBe(false)
+    expect(await findClaim(world.pool, claimer)).toEqual(storedOf(accounts[3]!))
+    expect(await findClaim(world.pool, other)).toBeNull()
+    expect(await findClaim(world.pool, { ...claimer, community: 'none' })).toBeNull()
     expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
     const { rows } = await world.pool.query('SELECT tx_hash, receiver FROM airdrop_claims')
     expect(`0x${rows[0].tx_hash.toString('hex')}`).toBe(tx)
@@ -139,6 +153,20 @@ describe('claims of an airdrop', () => {
     leadership = next
     watcher = watcherOf()
     expect(await stepAll()).toEqual(['1 seen'])
+  })
+
+  it('of one that fails each time hold up no other', async () => {
+    await world.pool.query(`UPDATE airdrops SET distributor = '\\x01' WHERE airdrop = $1`, [airdrop.airdrop])
+    airdrop = await loadRows(world.pool, [{ address: accounts[3]!, amount: 5n }], { community: 'later' })
+    ;({ distributor } = await payBy(world.pool, client, airdrop))
+    try {
+      await claim(3)
+      await mine(2)
+      await expect(watcher.step()).rejects.toThrow(/getting claims of blocks/)
+      expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
+    } finally {
+      await removeAirdrop(world.pool, 'mainnet', 'later')
+    }
   })
 
   it('end with the time of the distributor, which is looked at no more', async () => {

@@ -88,7 +88,7 @@ async function expectTables(registry: MemoryRegistry, generation = 1): Promise<v
   expect(await rows('SELECT name, seq FROM communities ORDER BY seq')).toEqual(registry.communities)
   expect(
     await rows(
-      'SELECT community, name, address, verified AS "isVerified", assigned, seq FROM community_names ORDER BY seq',
+      'SELECT community, name, address, verified AS "isVerified", assigned, claim, seq FROM community_names ORDER BY seq',
     ),
   ).toEqual(registry.communityNames)
   expect(

@@ -4,7 +4,7 @@ import type { Changes } from '../../src/registry/fold/index.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'
-import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
+import { type CommunityStep, claimNumber, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
@@ -21,8 +21,9 @@ function play(list: readonly CommunityStep[]) {
 }
 
 const namesOf = ({ communityNames }: MemoryRegistry) =>
-  communityNames.map(({ community, name, address, isVerified, assigned, seq }) => ({
+  communityNames.map(({ community, name, address, isVerified, assigned, claim, seq }) => ({
     ...{ community, name, w: number(address), isVerified, assigned: assigned && assigned - 1, at: seq },
+    claim: claimNumber(claim),
   }))
 
 const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): Step => ({
@@ -147,7 +148,7 @@ describe('the feed', () => {
     fc.assert(
       fc.property(communitySteps, (list) => {
         const registry = folded(play(list).entries)
-        expect(mirrorOf(registry)).toEqual(namesOf(registry).map(({ assigned: _, ...known }) => known))
+        expect(mirrorOf(registry)).toEqual(namesOf(registry).map(({ assigned: _, claim: __, ...known }) => known))
       }),
       { numRuns: 150 },
     )

@@ -8,6 +8,8 @@ export interface Below {
   w: number
   isVerified: boolean
   assigned: number | null
+  /** The claim that this was for, by the number of its word. */
+  claim: number | null
   at: number
 }
 
@@ -79,7 +81,8 @@ export class CommunityModel extends Model {
     // the published part
     const isKnown = isInside && this.isPublic(s.of)
     const isOwners = home >= 0 && this.holder(s.name) === home && (rules!.ownersOnly || s.of !== s.w)
-    const events = this.take(s, s.of, home < 0 || isKnown || !isOwners, s.isAssigned ? home : null, at)
+    const by = s.isAssigned ? { assigned: home, claim: s.met } : {}
+    const events = this.take(s, s.of, home < 0 || isKnown || !isOwners, at, by)
     if (home < 0) return { refusal: null, events, actor: s.w }
     return { refusal: null, events, actor: isKnown || isOwners ? this.known(s.w, home) : s.of }
   }
@@ -87,7 +90,8 @@ export class CommunityModel extends Model {
   private whyNotAssigned(s: Doing<'register'>, rules: Rules | null, home: number, got?: Below): string | null {
     if (!rules) return 'community not_found'
     if (home < 0 || this.home(s.of) !== home) return 'not_in_cluster'
-    if (got) return 'already_assigned'
+    const isUsed = this.below.some((one) => one.community === s.name && one.claim !== null && one.claim === s.met)
+    if (got || isUsed) return 'already_assigned'
     return this.isTaken(s.name, s.below) ? 'community not_available' : null
   }
 
@@ -105,7 +109,7 @@ export class CommunityModel extends Model {
   private pay(s: Doing<'pay'>, at: number): CommunityTold {
     const outcome = this.judge(s, blockMsOf(s.ago, at))
     if (outcome !== 'registered') return { ...NOTHING, actor: s.w, payment: outcome }
-    const events = this.take(s, s.w, true, null, at)
+    const events = this.take(s, s.w, true, at)
     return { refusal: null, events, actor: s.w, payment: outcome }
   }
 
@@ -132,11 +136,11 @@ export class CommunityModel extends Model {
     { name: community, below: name }: Doing<'register' | 'pay'>,
     w: number,
     isVerified: boolean,
-    assigned: number | null,
     at: number,
+    { assigned = null, claim = null }: Partial<Pick<Below, 'assigned' | 'claim'>> = {},
   ): string[] {
     const cluster = this.isPublic(w) ? this.home(w) : null
-    this.below.push({ community, name, w, isVerified, assigned, at })
+    this.below.push({ community, name, w, isVerified, assigned, claim, at })
     return [`REGISTER_COMMUNITY_NAME ${cluster} ${community} ${name} ${w}`]
   }
 }

@@ -63,6 +63,9 @@ const REQUIREMENTS: readonly CommunityRules['requirements'][] = [
   [{ kind: 'cluster', name: 'foo' }],
 ]
 const hashOf = (met: number | null): Buffer | null => (met === null ? null : requirementsHash(REQUIREMENTS[met]!))
+/** The number of the word that an account is of, as which claims are told apart. */
+export const claimNumber = (account: Buffer | null): number | null =>
+  account && REQUIREMENTS.findIndex((list) => requirementsHash(list).equals(account.subarray(1)))
 
 /** Rules, each with the number of its requirements. */
 export interface Rules {

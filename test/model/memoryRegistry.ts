@@ -147,12 +147,13 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
     slice.communities.set(community, history.slice(Math.max(0, inForce)))
   }
   const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
-  for (const { community, name, assigned } of registry.communityNames) {
+  for (const { community, name, assigned, claim } of registry.communityNames) {
     const pair = fullName(community, name)
     // more than the database loads of those that would hide an entry: all of them
     if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.add(pair)
-    if (assigned !== null && keys.assignments.has(community) && slice.clusters.has(assigned))
-      slice.assigned.set(assignmentOf(community, assigned), name)
+    if (assigned === null || !keys.assignments.has(community)) continue
+    if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(keyOf(claim)))) continue
+    for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
   }
 }
 

@@ -11,7 +11,9 @@ import { copiedTables, FILLED_TABLES, TABLES } from '../../src/db/journal/export
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { readEvents } from '../../src/push/events.js'
+import { decodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
@@ -178,9 +180,14 @@ describe('a public export', () => {
   it('gives the same feed and the public rows, and nothing private', async () => {
     const source = await database.pool.query('SELECT address FROM wallets WHERE private AND network = 0')
     expect(source.rows.length).toBeGreaterThan(0)
-    const hidden = `INSERT INTO community_names SELECT network, 'club', 'hidden', address, true, cluster, created_seq
+    const hidden = `INSERT INTO community_names SELECT network, 'club', 'hidden', address, true, cluster, created_seq, address
       FROM wallets WHERE network = 0 AND private LIMIT 1`
     expect((await database.pool.query(hidden)).rowCount).toBe(1)
+    // whose claim a name was for
+    const claimed = `UPDATE journal SET body = convert_to(replace(convert_from(body, 'UTF8'), '"met":null,"isAssigned":true',
+      '"met":"' || repeat('c1', 32) || '","isAssigned":true'), 'UTF8') WHERE network = 0 AND kind = ${ENTRY_KIND.register_community_name}
+      AND convert_from(body, 'UTF8') LIKE '%"isAssigned":true%' AND public_count > 0`
+    expect((await database.pool.query(claimed)).rowCount).toBe(1)
     const written = await exportTo(database.pool, file, PUBLIC)
     const { seq, checkpoint } = written.networks.mainnet!
     expect(seq).toBeLessThan(golden.entries.length)
@@ -197,8 +204,14 @@ describe('a public export', () => {
       const publicWallets = `(SELECT network, cluster, address, name, verified, backed_up FROM wallets WHERE NOT private AND network = 0)`
       expect(await rowsOf(pool, publicWallets)).toEqual(await rowsOf(database.pool, publicWallets))
       expect((await pool.query('SELECT FROM wallets WHERE private')).rows).toEqual([])
-      const { rows: assigned } = await pool.query(`SELECT assigned FROM community_names WHERE name = 'hidden'`)
-      expect(assigned).toEqual([{ assigned: null }])
+      const { rows: assigned } = await pool.query(`SELECT assigned, claim FROM community_names WHERE name = 'hidden'`)
+      expect(assigned).toEqual([{ assigned: null, claim: null }])
+      const { rows: bodies } = await pool.query(
+        `SELECT convert_from(body, 'UTF8') AS body FROM journal WHERE kind = ${ENTRY_KIND.register_community_name} AND network = 0`,
+      )
+      expect(bodies.filter(({ body }) => body.includes('"isAssigned":true'))).toHaveLength(1)
+      expect(bodies.filter(({ body }) => body.includes('c1c1c1'))).toEqual([])
+      for (const { body } of bodies) decodeChange('register_community_name', Buffer.from(body))
       const names = '(SELECT network, name, cluster, outcome FROM names WHERE network = 0)'
       expect(await rowsOf(pool, names)).toEqual(await rowsOf(database.pool, names))
       // bodies of changes name nobody who is private

@@ -203,7 +203,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   wallet_limit: `A cluster has at most ${rulesetOf(CURRENT_RULESET).maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have just changed: ask again.',
-  already_assigned: 'The bundle got a name of this community already.',
+  already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',
 }
 
 /** Error of a refused change. */

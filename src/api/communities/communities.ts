@@ -1,6 +1,6 @@
 import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
 import { appendCommunityChange, type CommunityAppendResult } from '../../db/journal/appendSignedChanges.js'
-import { communityNameAvailability, findCommunityRules } from '../../db/registry/communityNames.js'
+import { findCommunityRules } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
 import type { CommunityChange } from '../../registry/journal/change.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
@@ -8,8 +8,7 @@ import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { requireCurrent } from '../http/freshness.js'
-import { availabilityAnswer, requireName, requireNames } from '../names/names.js'
+import { requireName, requireNames } from '../names/names.js'
 
 /** Ports of a network's chains to communities. */
 export const communityPorts = (
@@ -90,14 +89,6 @@ export async function requireRules(context: Context, community: string): Promise
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (!rules) throw registrationError('not_found')
   return rules
-}
-
-/** Availability of a name below a community. @throws ApiError not_found, catching_up */
-export async function availabilityOf(context: Context, asked: CommunityName) {
-  const { prices } = await requireRules(context, asked.community)
-  await requireCurrent(context)
-  const found = await communityNameAvailability(context.pool, context.network, asked, prices)
-  return availabilityAnswer(`${asked.community}/${asked.name}`, found)
 }
 
 /** Parses the address of a wallet that can sign in. @throws ApiError unsupported_address */

@@ -1,24 +1,23 @@
 import type { EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
-import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
-import { hasClaimed } from '../../db/airdrop/answers.js'
+import { findClaim } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
-import { verifiedInClusters } from '../../db/registry/communities.js'
-import { communityNameAvailability, findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
+import { findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
 import {
   decideRegistration,
   type PaymentWish,
   type PriceFault,
   type RegistrationInputs,
 } from '../../registry/community/registration.js'
-import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
+import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { type Address, decodeAddress } from '../../registry/primitives/address.js'
+import { type Address, addressToWord, decodeAddress } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { isLabelOf } from '../../registry/primitives/network.js'
 import { type Author, refusalError, registrationError } from '../clusters/changes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
+import { availabilityUnder, meetsRequirements, recentPorts } from './availability.js'
 import { type CommunityName, communityPorts, makeChange, requireRules, tryChange } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
@@ -72,7 +71,7 @@ async function attemptRegistration(
     standingOf(context.pool, context.network, { community, name, caller: author.wallet, wallet: owner.bytes })
   const [before, availability] = await Promise.all([
     readStanding(),
-    communityNameAvailability(context.pool, context.network, { community, name }, rules?.prices ?? []),
+    availabilityUnder(context, { community, name }, rules),
   ])
   // a name may have gone to this very wallet between the two reads, by the same request sent twice
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
@@ -89,7 +88,7 @@ async function attemptRegistration(
     areRequirementsMet: null,
   }
   const first = decideRegistration(known)
-  const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner))
+  const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner.bytes))
   const judgement = first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
     case 'refused':
@@ -153,30 +152,12 @@ async function paymentInfo(
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {
-  const ports = communityPorts(context).map(({ label, recentBalance, tokenBalance }) => {
-    return { label, tokenBalance: recentBalance ?? tokenBalance }
-  })
-  return meetsRequirements(context, await requireRules(context, community), wallet, ports)
-}
-
-async function meetsRequirements(
-  context: Context,
-  { requirements }: CommunityRules,
-  wallet: Address,
-  ports: readonly BalancePort[] = communityPorts(context),
-): Promise<boolean> {
-  const inputs = await readRequirementInputs({
-    wallet: wallet.bytes,
-    requirements,
-    ports,
-    verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet.bytes, names),
-  })
-  return areRequirementsMet(requirements, inputs)
+  return meetsRequirements(context, await requireRules(context, community), wallet.bytes, recentPorts(context))
 }
 
 /**
  * Registers a name below a community for the caller's bundle without price, once a wallet of the bundle has claimed the
- * community's airdrop. One name per bundle and community; a repeated request gets the same answer.
+ * community's airdrop. One name per bundle and per claim; a repeated request gets the same answer.
  * @param bundleId expected id of the caller's bundle
  * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, requirements_not_met before a claim,
  *   already_assigned, not_available, catching_up
@@ -193,15 +174,15 @@ export async function assignCommunityName(
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  if (!(await hasClaimed(pool, { network: context.network, community, clusterId })))
-    throw registrationError('requirements_not_met')
+  const claim = await findClaim(pool, { network: context.network, community, clusterId, caller: author.wallet })
+  if (!claim) throw registrationError('requirements_not_met')
   await makeChange(context, {
     kind: 'register_community_name',
     actor: author.wallet,
     community,
     name,
     wallet: author.wallet,
-    met: null,
+    met: addressToWord(claim),
     isAssigned: true,
   })
 }

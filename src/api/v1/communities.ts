@@ -7,13 +7,8 @@ import {
   NATIVE,
 } from '../../registry/community/rules.js'
 import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
-import {
-  availabilityOf,
-  communityByName,
-  configureCommunity,
-  requireCommunityName,
-  requireWallet,
-} from '../communities/communities.js'
+import { availabilityOf } from '../communities/availability.js'
+import { communityByName, configureCommunity, requireCommunityName, requireWallet } from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { ok } from '../http/answer.js'

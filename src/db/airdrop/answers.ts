@@ -1,5 +1,4 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
 import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
@@ -73,40 +72,35 @@ export async function findBundleAllocations(
   }))
 }
 
-/** Subject of a question about claims: a bundle, or wallets (stored addresses). */
-export type ClaimQuestion = { network: Network; community: string } & (
-  | { clusterId: Buffer }
-  | { wallets: readonly Buffer[] }
+// what gave no name yet comes first, the caller's own before others'
+const claimedByBundle = prepare<{ account: Buffer }>(
+  'airdrop_claimed_by_bundle',
+  (l) => `SELECT a.account FROM ${l.clusters} k
+    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial AND w.verified
+    JOIN airdrops d ON d.network = ${l.network} AND d.community = $1
+    JOIN airdrop_allocations a ON a.network = d.network AND a.airdrop = d.airdrop AND a.account = w.address
+    JOIN airdrop_claims c ON c.network = d.network AND c.airdrop = d.airdrop AND c.index = a.index AND c.confirmed
+    WHERE k.network = ${l.network} AND k.id = $2
+    ORDER BY EXISTS (SELECT FROM ${l.communityNames} n
+      WHERE n.network = ${l.network} AND n.community = $1 AND n.claim = a.account), w.address <> $3, w.created_seq, w.address
+    LIMIT 1`,
 )
 
-const claimedAmong = (network: number, accounts: string): string => `SELECT EXISTS (
-  SELECT FROM airdrops d
-  JOIN airdrop_allocations a ON a.network = d.network AND a.airdrop = d.airdrop AND a.account IN (${accounts})
-  JOIN airdrop_claims c ON c.network = d.network AND c.airdrop = d.airdrop AND c.index = a.index AND c.confirmed
-  WHERE d.network = ${network} AND d.community = $1) AS claimed`
-
-const claimedByBundle = prepare<{ claimed: boolean }>('airdrop_claimed_by_bundle', (l) =>
-  claimedAmong(
-    l.network,
-    `SELECT w.address FROM ${l.clusters} k JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial
-     WHERE k.network = ${l.network} AND k.id = $2 AND w.verified`,
-  ),
-)
-
-const claimedByWallets = prepare<{ claimed: boolean }>('airdrop_claimed_by_wallets', (l) =>
-  claimedAmong(l.network, 'SELECT unnest($2::bytea[])'),
-)
+/** A member's question whether its bundle claimed. */
+export interface ClaimQuestion {
+  network: Network
+  community: string
+  clusterId: Buffer
+  /** Stored address. */
+  caller: Buffer
+}
 
 /**
- * Whether an allocation of a community's airdrop was claimed, confirmed on its chain, for any wallet now verified in a
- * bundle (by its id), or for any of these wallets. False where the community has no airdrop.
+ * Account (a stored address) verified in a bundle whose allocation of a community's airdrop was claimed, confirmed on
+ * its chain: one for whose claim no name was assigned yet, where there is one. Null where none claimed.
  */
-export async function hasClaimed(db: Queryable, question: ClaimQuestion): Promise<boolean> {
-  const { network, community } = question
-  if ('wallets' in question && question.wallets.length === 0) return false
-  const [row] =
-    'clusterId' in question
-      ? await claimedByBundle(db, network, [community, question.clusterId])
-      : await claimedByWallets(db, network, [community, binaryArray(BYTEA_OID, question.wallets)])
-  return row?.claimed ?? false
+export async function findClaim(db: Queryable, question: ClaimQuestion): Promise<Buffer | null> {
+  const { network, community, clusterId, caller } = question
+  const [row] = await claimedByBundle(db, network, [community, clusterId, caller])
+  return row?.account ?? null
 }

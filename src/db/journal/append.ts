@@ -225,6 +225,7 @@ export function partsOf(network: Network, changes: Changes): CopyPart[] {
 
 const COLUMNS = {
   ...STATE_COLUMNS,
+  community_names: `${STATE_COLUMNS.community_names}, claim`,
   journal:
     'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects, ruleset',
 }
@@ -255,8 +256,8 @@ function rowsOf(network: Network, generation: number) {
       rows.row(3).int2(code).ascii(row.name).int8(row.seq)
     },
     communityNames: (rows: CopyBuffer, row: CommunityNameRow): void => {
-      rows.row(7).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
-      rows.bool(row.isVerified).int8(row.assigned).int8(row.seq)
+      rows.row(8).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
+      rows.bool(row.isVerified).int8(row.assigned).int8(row.seq).bytea(row.claim)
     },
     moves: (rows: CopyBuffer, row: MoveRow): void => {
       rows.row(5).int2(code).int8(row.source).int8(row.target).int8(row.seq).bytea(row.actor)

@@ -4,6 +4,7 @@ import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fo
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
 
 /** Loads communities of a batch into its slice, after the whole clusters. Most batches have none. */
@@ -12,7 +13,7 @@ export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys:
     slice.communities = await readRules(client, slice.network, slice.head.generation, keys.communities)
     await readTaken(client, slice, [...keys.communityNames])
   }
-  if (keys.assignments.size > 0) await readAssigned(client, slice, [...keys.assignments])
+  if (keys.assignments.size > 0) await readAssigned(client, slice, keys)
   if (slice.clusters.size > 0) await readHiding(client, slice, keys)
 }
 
@@ -59,13 +60,21 @@ async function readTaken(client: pg.ClientBase, slice: Slice, pairs: readonly st
   for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
 }
 
-async function readAssigned(client: pg.ClientBase, slice: Slice, communities: readonly string[]): Promise<void> {
-  const { rows } = await client.query<{ community: string; name: string; assigned: number }>(
-    `SELECT community, name, assigned FROM ${leaf('community_names', slice.network)}
-     WHERE network = $1 AND community = ANY($2::text[]) AND assigned = ANY($3::int8[])`,
-    [NETWORK_CODE[slice.network], communities, [...slice.clusters.keys()]],
+async function readAssigned(client: pg.ClientBase, slice: Slice, { assignments, claims }: Keys): Promise<void> {
+  const below = `SELECT community, name, assigned, claim FROM ${leaf('community_names', slice.network)}
+    WHERE network = $1 AND community = ANY($2::text[])`
+  const { rows } = await client.query<{ community: string; name: string; assigned: number; claim: Buffer | null }>(
+    `${below} AND assigned = ANY($3::int8[]) UNION ALL ${below} AND claim = ANY($4::bytea[])`,
+    [
+      ...[NETWORK_CODE[slice.network], [...assignments], [...slice.clusters.keys()]],
+      binaryArray(
+        BYTEA_OID,
+        [...claims].map((key) => Buffer.from(key, 'latin1')),
+      ),
+    ],
   )
-  for (const { community, name, assigned } of rows) slice.assigned.set(assignmentOf(community, assigned), name)
+  for (const { community, name, assigned, claim } of rows)
+    for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
 }
 
 /**

@@ -79,6 +79,10 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network, s
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${STATE_COLUMNS[table]} ${rows}`)
   }
+  // likewise without an assignment whose claim is kept
+  const kept = `FROM ${schema}${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
+  if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
+  await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${ORDER.community_names}`)
 }
 
 /** @param rows table and condition */

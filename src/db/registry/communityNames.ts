@@ -63,40 +63,43 @@ const communities = prepare<{ name: string; names: number; body: Buffer }>(
     WHERE h.network = ${l.network} ORDER BY c.name`,
 )
 
-const availability = prepare<{ taken: boolean; pending: boolean }>(
+/** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
+const PAYERS = 8
+
+const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
   'community_availability',
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2)
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
         WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
-      ) AS taken,
-      EXISTS (
-        SELECT FROM payments p
+      ) AS is_taken,
+      array(
+        SELECT p.payer FROM payments p
         JOIN chains c ON c.network = p.network AND c.chain = p.chain
         JOIN unnest($3::text[], $4::text[], $5::text[], $6::numeric[]) AS price(label, token, recipient, amount)
           ON price.label = c.label AND price.token = p.token AND price.recipient = p.recipient AND price.amount <= p.amount
         WHERE p.network = ${l.network} AND p.community = $1 AND p.name = $2
           AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done}
-      ) AS pending`,
+        GROUP BY p.payer ORDER BY min(p.paid_ms), p.payer LIMIT ${PAYERS}
+      ) AS payers`,
 )
 
 /**
- * Availability of a name below a community: `taken` when it is registered or is a public wallet name of the community's
- * cluster, `pending` while a payment of one of the prices is under way for it.
+ * Whether a name below a community is taken: registered, or a public wallet name of the community's cluster. `payers`:
+ * stored addresses of the first whose payments of one of the prices are under way for it.
  */
 export async function communityNameAvailability(
   db: Queryable,
   network: Network,
   { community, name }: { community: string; name: string },
   prices: readonly CommunityPrice[],
-): Promise<'free' | 'taken' | 'pending'> {
+): Promise<{ isTaken: boolean; payers: Buffer[] }> {
   const [row] = await availability(db, network, [
     ...[community, name, prices.map((price) => price.network), prices.map(({ token }) => token)],
     ...[prices.map(({ recipient }) => recipient), prices.map(({ amount }) => amount.toString())],
   ])
-  if (row?.taken) return 'taken'
-  return row?.pending ? 'pending' : 'free'
+  return row!
 }
 
 const standing = prepare<Standing>('community_standing', (l) => {

@@ -13,6 +13,7 @@ import { assertLeader } from '../../db/journal/head.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
+import { FatalError } from '../../ops/worker.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from '../evm/checkpoint.js'
 import { createRangeWidth } from '../evm/width.js'
@@ -48,22 +49,33 @@ export class AirdropWatcher {
   }
 
   /**
-   * Advances each airdrop, without timers. A process that is killed anywhere goes on from the stored checkpoints.
-   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   * Advances each airdrop, without timers. A process that is killed anywhere goes on from the stored checkpoints. One
+   * that fails holds up no other.
+   * @param alive called after each airdrop
+   * @throws the first of their errors: ChainUnavailableError, LostLeadershipError, or one of the database; the next
+   *   step goes on
    */
-  async step(): Promise<AirdropOutcome> {
+  async step(alive = () => {}): Promise<AirdropOutcome> {
     const { pool, chain } = this.#options
     const airdrops = await watchedAirdrops(pool, chain.network, chain.label)
     if (airdrops.length === 0) return { kind: 'idle', airdrops: 0 }
     const { latest, confirmed } = await chain.heads()
     let claims = 0
     let advanced = 0
+    const errors: unknown[] = []
     for (const watched of airdrops) {
-      const found = await this.#follow(watched, confirmed)
-      if (found === null) await this.#followTail(watched, latest.number)
-      else advanced += 1
-      claims += found ?? 0
+      try {
+        const found = await this.#follow(watched, confirmed)
+        if (found === null) await this.#followTail(watched, latest.number)
+        else advanced += 1
+        claims += found ?? 0
+      } catch (error) {
+        if (error instanceof FatalError) throw error
+        errors.push(error)
+      }
+      alive()
     }
+    if (errors.length > 0) throw errors[0]
     return advanced > 0 ? { kind: 'took', airdrops: advanced, claims } : { kind: 'idle', airdrops: airdrops.length }
   }
 

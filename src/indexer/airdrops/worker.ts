@@ -11,8 +11,8 @@ export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chai
   const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart })
   return {
     ...{ name: 'the airdrop watcher', fields, pollMs: chain.config.pollMs, idleMs: IDLE_POLL_MS },
-    async step() {
-      const outcome = await watcher.step()
+    async step(_signal, alive) {
+      const outcome = await watcher.step(alive)
       if (outcome.kind === 'idle') return outcome.airdrops > 0 ? 'waiting' : 'idle'
       const { kind, ...numbers } = outcome
       if (numbers.claims > 0) log.info({ ...fields, ...numbers }, 'claims of airdrops')

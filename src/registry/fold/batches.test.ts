@@ -16,6 +16,7 @@ import {
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
+import { addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { fold, keysOf } from './index.js'
@@ -122,7 +123,8 @@ describe('the keys of a batch', () => {
   const none = {
     ...{ names: new Set(), wallets: new Set(), actors: new Set(), clusterIds: new Set(), communities: new Map() },
     ...{ movers: [], slices: [], movedNames: 0 },
-    ...{ communityNames: new Set(), assignments: new Set(), walletNames: new Set(), mayPublish: false },
+    ...{ communityNames: new Set(), assignments: new Set(), claims: new Set(), walletNames: new Set() },
+    mayPublish: false,
   }
   const keyed = (...addresses: Buffer[]) => new Set(addresses.map(keyOf))
 
@@ -171,9 +173,11 @@ describe('the keys of a batch', () => {
   it('are the name of a registration, its wallet, and assignments where one is asked for', () => {
     const free = asked((w) => w.register(alice, 'foo/a', { for: eve, met: NOTHING_ASKED })).keys
     expect(free).toMatchObject({ wallets: keyed(alice, eve), actors: keyed(alice), communityNames: new Set(['foo/a']) })
-    expect(free.assignments).toEqual(new Set())
+    expect([free.assignments, free.claims]).toEqual([new Set(), new Set()])
     const assigned = asked((w) => w.register(alice, 'foo/a', { isAssigned: true })).keys
-    expect(assigned.assignments).toEqual(new Set(['foo']))
+    expect([assigned.assignments, assigned.claims]).toEqual([new Set(['foo']), new Set()])
+    const claimed = asked((w) => w.register(alice, 'foo/a', { isAssigned: true, met: addressToWord(eve) })).keys
+    expect([claimed.assignments, claimed.claims]).toEqual([new Set(['foo']), keyed(eve)])
   })
 
   it('are bidders for a community whose clusters are read whole too, and no other bidders', () => {

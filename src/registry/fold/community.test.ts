@@ -19,6 +19,7 @@ import {
   REPEATED,
 } from '../../../test/model/communityFold.js'
 import { eventData } from '../journal/events.js'
+import { addressToWord } from '../primitives/address.js'
 
 describe('a configuration', () => {
   it("is a holder's, a private one's too, or the operator's", () => {
@@ -85,7 +86,7 @@ describe('a free registration', () => {
     expect(row).toMatchObject({ actor: eve, publicCount: 1 })
     const data = { cluster: null, community: 'foo', name: 'eve', wallet: eve }
     expect(events).toEqual([{ type: 'REGISTER_COMMUNITY_NAME', ...data }])
-    const rest = { isVerified: true, assigned: null, seq: row.seq }
+    const rest = { isVerified: true, assigned: null, claim: null, seq: row.seq }
     expect(registry.communityNames).toEqual([{ community: 'foo', name: 'eve', address: eve, ...rest }])
     expect(registry.clusters).toHaveLength(2)
   })
@@ -237,6 +238,20 @@ describe('an assignment', () => {
       })
     expect(codeOf(register(bob, 'foo/main', { isAssigned: true }))).toBe('not_available')
     expect(register(bob, 'foo/a', { for: ben, isAssigned: true }).outcome).toMatchObject(HELD)
+  })
+
+  it('is made once for a claim, wherever the account that claimed is verified by then', () => {
+    const { configure, register, join, registry } = communityWorld()
+    for (const community of ['foo', 'bar']) configure(community, FREE)
+    const byClaim = { isAssigned: true, met: addressToWord(ben) }
+    expect(register(bob, 'foo/bob', byClaim).outcome).toMatchObject(HELD)
+    expect(registry.communityNames).toMatchObject([{ assigned: 2, claim: ben }])
+    join(alice, ben, 'benny', false)
+    for (const member of [ben, alice]) expect(codeOf(register(member, 'foo/more', byClaim))).toBe('already_assigned')
+    expect(register(bob, 'foo/bob', byClaim).outcome).toMatchObject(REPEATED)
+    // another community, and another claim
+    expect(register(alice, 'bar/alice', byClaim).outcome).toMatchObject(HELD)
+    expect(register(alice, 'foo/more', { isAssigned: true, met: addressToWord(ann) }).outcome).toMatchObject(HELD)
   })
 
   it('stays with the cluster: who leaves it may get another one elsewhere', () => {

@@ -6,6 +6,7 @@ import { type CommunityRules, communityRulesJson } from '../community/rules.js'
 import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
 import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
+import { addressOfWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
@@ -59,6 +60,7 @@ function register(work: Work, row: JournalRow, change: RegisterCommunityName): M
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
   const assigned = change.isAssigned ? cluster : null
+  const claim = claimOf(change)
   // repeated request: no effect
   if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
     return { cluster, hasEffect: false }
@@ -66,9 +68,9 @@ function register(work: Work, row: JournalRow, change: RegisterCommunityName): M
     ? checkAssignment(work, change, rules, cluster)
     : checkFree(work, change, rules, { nowMs: row.atMs, cluster })
   if (refusal) return refusal
-  if (assigned !== null) work.assigned.set(assignmentOf(community, assigned), name)
+  for (const by of [assigned, claim]) if (by !== null) work.assigned.set(assignmentOf(community, by), name)
   const shown = shownOf(work, change, rules?.ownersOnly ?? false, cluster)
-  registerName(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned })
+  registerName(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned, claim })
   row.actor = shown.actor
   return { cluster, hasEffect: true }
 }
@@ -100,17 +102,27 @@ function checkFree(
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** Refusal of a name assigned by a claim: one per cluster, for a wallet verified there, whatever the requirements. */
+/** Stored address of the account whose claim a name is assigned for, null for no assignment or an unknown claim. */
+export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
+  isAssigned && met ? addressOfWord(met) : null
+
+/**
+ * Refusal of a name assigned by a claim: one per cluster, and one per claim wherever its account is verified since; for
+ * a wallet verified there, whatever the requirements.
+ */
 function checkAssignment(
   work: Work,
-  { community, name, wallet }: RegisterCommunityName,
+  change: RegisterCommunityName,
   rules: CommunityRules | null,
   cluster: number | null,
 ): ChangeRefusal | null {
+  const { community, name, wallet } = change
+  const claim = claimOf(change)
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
   if (work.verified.get(keyOf(wallet))?.cluster !== cluster) return { code: 'not_in_cluster', address: wallet }
-  if (work.assigned.has(assignmentOf(community, cluster))) return { code: 'already_assigned' }
+  for (const by of [cluster, claim])
+    if (by !== null && work.assigned.has(assignmentOf(community, by))) return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
@@ -169,7 +181,15 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
   const judgement = decidePayment(work, content)
   work.changes.payments.push({ seq: row.seq, judgement })
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
-  else registerName(work, row, { community: community!, name: name!, address: payer, isVerified: true, assigned: null })
+  else
+    registerName(work, row, {
+      community: community!,
+      name: name!,
+      address: payer,
+      isVerified: true,
+      assigned: null,
+      claim: null,
+    })
 }
 
 function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {

@@ -1,5 +1,5 @@
 import { PRICE_GRACE_MS } from '../community/history.js'
-import { isClusterChangeKind, type SignedChange } from '../journal/change.js'
+import { isClusterChangeKind, type RegisterCommunityName, type SignedChange } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
@@ -7,7 +7,7 @@ import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyPayment, configureCommunity, registerCommunityName } from './community.js'
+import { applyPayment, claimOf, configureCommunity, registerCommunityName } from './community.js'
 import { continueMove } from './moves.js'
 import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
@@ -47,6 +47,7 @@ export function keysOf(entries: readonly DecodedEntry[], rulesets = rulesetOf): 
     communities: new Map(),
     communityNames: new Set(),
     assignments: new Set(),
+    claims: new Set(),
     walletNames: new Set(),
     mayPublish: false,
   }
@@ -104,8 +105,15 @@ function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): voi
       addCommunity(keys, change.community, causeMs)
       keys.wallets.add(keyOf(change.wallet))
       keys.communityNames.add(fullName(change.community, change.name))
-      if (change.isAssigned) keys.assignments.add(change.community)
+      addAssignment(keys, change)
   }
+}
+
+function addAssignment(keys: Keys, change: RegisterCommunityName): void {
+  if (!change.isAssigned) return
+  keys.assignments.add(change.community)
+  const claim = claimOf(change)
+  if (claim) keys.claims.add(keyOf(claim))
 }
 
 function addKeysOfPayment(keys: Keys, { community, name, payment }: PaymentContent): void {

@@ -36,6 +36,8 @@ export interface Keys {
   communityNames: Set<string>
   /** Communities with a name assigned by a claim. */
   assignments: Set<string>
+  /** Accounts whose claims names are assigned for. */
+  claims: Set<string>
   /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
   /** Whether a bid may make a wallet public, under a numbered name where its own is taken. */
@@ -85,7 +87,7 @@ export interface Slice {
   communities: Map<string, readonly RulesVersion[]>
   /** Taken community names (`fullName`) among those of the batch, plus any that collide with a wallet name. */
   communityNames: Set<string>
-  /** Names that whole clusters got by a claim, by `assignmentOf`. */
+  /** Names that were assigned to whole clusters, and for claims of the batch, by `assignmentOf`. */
   assigned: Map<string, string>
   /** Moves under way from or to whole clusters, and those that slices carry on, by source. */
   moves: Map<number, Move>
@@ -107,7 +109,9 @@ interface Move extends MoveRow {
   names: readonly ClusterName[]
 }
 
-export const assignmentOf = (community: string, cluster: number): string => `${community} ${cluster}`
+/** Key of an assignment by its cluster (a serial), or by the account (a stored address) whose claim it was for. */
+export const assignmentOf = (community: string, by: number | Buffer): string =>
+  `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
 export interface JournalRow extends Entry {
   ruleset: number
@@ -164,6 +168,8 @@ export interface CommunityNameRow {
   isVerified: boolean
   /** Cluster that got the name by a claim, else null. */
   assigned: number | null
+  /** Stored address of the account whose claim that was, null where none was kept. */
+  claim: Buffer | null
   seq: number
 }
 

@@ -47,9 +47,12 @@ const COMMUNITY = {
     name,
     /** Beneficiary. */
     wallet: signer,
-    /** `requirementsHash` of the requirements that the wallet met, null for unmet or unread ones. */
+    /**
+     * What entitles to the name. `requirementsHash` of the requirements that the wallet met, null for unmet or unread
+     * ones; of an assignment the word of the account whose claim it is for, null in entries from before that was kept.
+     */
     met: word.nullable(),
-    /** Assignment to the actor's cluster after a claim, whatever the requirements; once per cluster. */
+    /** Assignment to the actor's cluster after a claim, whatever the requirements; once per cluster, and per claim. */
     isAssigned: z.boolean(),
   }),
 }

@@ -17,12 +17,14 @@ const PUBLIC = `chain IS NOT NULL OR public_count > 0 OR kind = ${ENTRY_KIND.con
 
 /**
  * Bodies as they may be shown: a cluster's change names the public actor and nothing else, since its effects have its
- * public events; a community's names the public actor in place of the one who signed.
+ * public events; a community's names the public actor in place of the one who signed, and not whose claim a name was
+ * for.
  */
 const ACTOR = `encode(coalesce(j.actor, '\\x${NOBODY.toString('hex')}'), 'hex')`
 const BODY = `CASE WHEN j.kind IN (${codesOf(isClusterChangeKind)}) THEN convert_to('{"actor":"' || ${ACTOR} || '"}', 'UTF8')
   WHEN j.kind IN (${codesOf(isCommunityChangeKind)})
-    THEN convert_to(regexp_replace(convert_from(j.body, 'UTF8'), '^\\{"actor":"[0-9a-f]+"', '{"actor":"' || ${ACTOR} || '"'), 'UTF8')
+    THEN convert_to(regexp_replace(regexp_replace(convert_from(j.body, 'UTF8'),
+      '^\\{"actor":"[0-9a-f]+"', '{"actor":"' || ${ACTOR} || '"'), '"met":"[0-9a-f]+","isAssigned":true', '"met":null,"isAssigned":true'), 'UTF8')
   ELSE j.body END AS body`
 
 const own = (table: PartitionedTable, network: Network): string => `public.${leaf(table, network)}`
@@ -63,7 +65,7 @@ const COLUMNS: Record<StateTable, string> = {
   clusters: 'network, serial, id, @created_seq',
   wallets: 'network, cluster, address, name, verified, private, backed_up, @created_seq, @updated_seq',
   communities: 'network, name, @seq',
-  community_names: 'network, community, name, address, verified, assigned, @seq',
+  community_names: 'network, community, name, address, verified, assigned, @seq, claim',
   moves: 'network, source, target, @seq, actor',
 }
 
@@ -78,6 +80,7 @@ export async function showPublicTables(client: pg.ClientBase, network: Network):
     const joins: string[] = []
     const columns = COLUMNS[table].split(', ').map((column) => {
       if (column === 'assigned') return assigned(own('wallets', network))
+      if (column === 'claim') return 'NULL::bytea AS claim'
       if (!column.startsWith('@')) return `t.${column}`
       const seq = column.slice(1)
       joins.push(`LEFT JOIN ${kept} ${seq}_at ON ${seq}_at.seq = t.${seq}`)

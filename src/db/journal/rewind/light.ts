@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { notify } from '../../pg/notify.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { endIndexing, lockHead } from '../head.js'
+import { despiteDeadlocks } from './lock.js'
 import { type RewindReport, readLightReport } from './report.js'
 import { rewindRows } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -20,12 +21,14 @@ export async function rewindLightly(
   if (await hasEntries(client, target)) return null
   const report = await readLightReport(client, target)
   if (!isApplied) return report
-  await client.query('BEGIN')
-  const isDone = await takeRowsBack(client, target, null)
-  // names may be taken in blocks that are not read yet
-  if (target.isHub) await execute(client, network, 'UPDATE journal_heads SET caught_up = false WHERE network = $1')
-  await client.query(isDone ? 'COMMIT' : 'ROLLBACK')
-  return isDone ? report : null
+  return despiteDeadlocks(client, async () => {
+    await client.query('BEGIN')
+    const isDone = await takeRowsBack(client, target, null)
+    // names may be taken in blocks that are not read yet
+    if (target.isHub) await execute(client, network, 'UPDATE journal_heads SET caught_up = false WHERE network = $1')
+    await client.query(isDone ? 'COMMIT' : 'ROLLBACK')
+    return isDone ? report : null
+  })
 }
 
 /**

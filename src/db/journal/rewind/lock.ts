@@ -8,6 +8,8 @@ const LOCK_TIMEOUT_MS = 500
 /** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
 const VACUUM_TIMEOUT_MS = 2_000
 const SWITCH_TRIES = 60
+/** Each takes a second (deadlock_timeout) or more. */
+const DEADLOCK_TRIES = 10
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
@@ -37,6 +39,18 @@ export async function alone<T>(
       await client.query('SELECT pg_advisory_unlock($1, $2)', [...lock]).catch(() => {})
     }
     client.release(true)
+  }
+}
+
+/** Does a transaction anew that PostgreSQL ended since others and it waited for each other. */
+export async function despiteDeadlocks<T>(client: pg.ClientBase, transaction: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if ((error as pg.DatabaseError).code !== DEADLOCK || tries === DEADLOCK_TRIES) throw error
+      await client.query('ROLLBACK')
+    }
   }
 }
 

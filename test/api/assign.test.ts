@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { setDistributor } from '../../src/db/airdrop/airdrops.js'
+import { storeConfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { replay } from '../../src/db/journal/replay.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import { loadRows, storedOf } from '../support/airdrop.js'
+import { configure, of } from './communityApi.js'
+import { type Member, memberOf } from './members.js'
+import { type ApiWorld, bid, freshName, START_MS, startApi } from './support.js'
+
+const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
+let world: ApiWorld
+let bids = 0
+beforeAll(async () => {
+  world = await startApi()
+})
+afterAll(async () => {
+  const { live, rebuilt } = await replay(world.pool, 'mainnet')
+  expect(rebuilt).toBe(live)
+  await world.stop()
+})
+
+/** Creates a community whose airdrop these wallets, and nobody else of its 40, have claimed. */
+async function claimedBy(...members: readonly Member[]): Promise<string> {
+  const [community, owner] = [freshName(), await memberOf(world)]
+  await world.append('mainnet', [bid({ from: owner.address, name: community, block: 10_000 + bids++, atMs: START_MS })])
+  expect((await configure(owner, community, { ownersOnly: true })).status).toBe(200)
+  const others = Array.from({ length: 40 - members.length }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
+  const rows = [...members.map(({ address }) => address), ...others].map((address) => ({ address, amount: 5n }))
+  const airdrop = await loadRows(world.pool, rows, { community })
+  const to = { label: '1', distributor: Buffer.alloc(20, 0xd1), token: Buffer.alloc(20, 0x70), endsAtS: FAR_S }
+  await setDistributor(world.pool, 'mainnet', community, { ...to, fromBlock: 5 })
+  const watched = (await watchedAirdrops(world.pool, 'mainnet', '1')).find((one) => one.airdrop === airdrop.airdrop)!
+  const claims = members.map(({ address }, index) => ({
+    ...{ index, receiver: storedOf(address), block: 6, blockHash: Buffer.alloc(32, 6), logIndex: index },
+    txHash: Buffer.alloc(32, index),
+  }))
+  const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false, claims }
+  expect(await inTransaction(world.pool, (client) => storeConfirmedClaims(client, watched, range))).toBe(true)
+  return community
+}
+
+/** A wallet with a bundle of its own. */
+async function founder(): Promise<Member & { id: string }> {
+  const member = await memberOf(world)
+  return { ...member, id: await member.create() }
+}
+
+async function join(host: Member & { id: string }, guest: Member): Promise<void> {
+  await host.add([{ address: guest.address, name: freshName() }])
+  expect((await guest.verify(host.id)).status).toBe(200)
+}
+
+const assign = (member: Member, community: string, name: string) =>
+  member.call('POST', '/bundles/assign', { community, name })
+const USED = { status: 409, error: 'already_assigned' }
+
+it('a claim gives one name, however many bundles its wallet is verified in', async () => {
+  const [claimant, ...helpers] = await Promise.all([memberOf(world), founder(), founder(), founder()])
+  const community = await claimedBy(claimant)
+  const [first, ...others] = helpers
+  await join(first!, claimant)
+  expect((await assign(first!, community, 'first')).status).toBe(200)
+  for (const helper of others) {
+    await join(helper, claimant)
+    for (const member of [helper, claimant]) expect(of(await assign(member, community, freshName()))).toEqual(USED)
+  }
+  const { rows } = await world.pool.query('SELECT name, claim FROM community_names WHERE community = $1', [community])
+  expect(rows).toEqual([{ name: 'first', claim: storedOf(claimant.address) }])
+})
+
+it('a bundle is given its name for a claim that gave none yet, the caller`s own before others', async () => {
+  const [founding, other, third] = await Promise.all([founder(), founder(), memberOf(world)])
+  const community = await claimedBy(founding, third)
+  await join(founding, third)
+  expect((await assign(third, community, 'third')).status).toBe(200)
+  // asked for again, for a claim that gave none
+  expect((await assign(third, community, 'third')).status).toBe(200)
+  expect(of(await assign(founding, community, 'founding'))).toEqual(USED)
+  await join(other, third)
+  expect(of(await assign(other, community, 'other'))).toEqual(USED)
+  await join(other, founding)
+  expect((await assign(other, community, 'other')).status).toBe(200)
+})

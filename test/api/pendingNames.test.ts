@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { storedOf } from '../support/airdrop.js'
+import { of, price, RECIPIENT, register, useCommunities } from './communityApi.js'
+import { memberOf } from './members.js'
+import { randomAddress } from './support.js'
+
+/** Whose payments keep a name below a community from others, while they are under way. */
+
+const { world, community } = useCommunities()
+
+/** Stores a payment of the price as the indexer does that sees it. */
+async function seen(name: string, below: string, payer: string, amount = '100'): Promise<void> {
+  const { pool } = world()
+  const { rows } = await pool.query(`SELECT chain FROM chains WHERE network = 0 AND label = '1'`)
+  const sql = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word,
+      name, paid_ms, community_word, community, recipient, number)
+    VALUES (0, $1, 2, $2, 0, $1, 5, $3, $4, 'native', $5, '\\x00', $6, $3, '\\x00', $7, $8, 1)`
+  const at = Date.now() + Math.floor(Math.random() * 1e6)
+  await pool.query(sql, [randomBytes(32), rows[0].chain, at, storedOf(payer), amount, below, name, RECIPIENT])
+}
+
+const available = async (name: string, below: string) =>
+  (await world().get(`/v1/names/community/${name}/check/${below}`)).body
+
+it('a payment by who does not meet the requirements keeps a name from nobody', async () => {
+  const buyer = await memberOf(world())
+  const friend = randomAddress()
+  const requirements = [{ kind: 'allowlist', addresses: [buyer.address, friend] }]
+  const { name } = await community({ prices: [price('1')], requirements })
+  for (let i = 0; i < 9; i++) await seen(name, 'wished', randomAddress())
+  expect(await available(name, 'wished')).toMatchObject({ isAvailable: true })
+  expect((await register(buyer, name, { name: 'wished' })).body).toMatchObject({ transactionInfo: { type: 'evm' } })
+  await seen(name, 'other', friend)
+  expect(await available(name, 'other')).toMatchObject({ isAvailable: false, reason: 'pending' })
+  expect(of(await register(buyer, name, { name: 'other' }))).toEqual({ status: 409, error: 'not_available' })
+})
+
+it('it does where there are no requirements, and where a chain has to be asked that is away', async () => {
+  const { name } = await community({ prices: [price('1')] })
+  await seen(name, 'wished', randomAddress(), '99')
+  expect(await available(name, 'wished')).toMatchObject({ isAvailable: true })
+  await seen(name, 'wished', randomAddress())
+  expect(await available(name, 'wished')).toMatchObject({ isAvailable: false, reason: 'pending' })
+  const token = { kind: 'token', network: '1', token: `0x${'66'.repeat(20)}`, minimum: '1' }
+  const gated = await community({ prices: [price('1')], requirements: [token] })
+  await seen(gated.name, 'wished', randomAddress())
+  expect(await available(gated.name, 'wished')).toMatchObject({ isAvailable: false, reason: 'pending' })
+})
