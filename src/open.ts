@@ -7,7 +7,7 @@ import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { QuoterOptions } from './chains/solana/quote.js'
 import type { ChainConfig, Config } from './config/index.js'
-import { knownGenesis, registerChain } from './db/journal/chains.js'
+import { knownGenesis, registerChain, requireHub } from './db/journal/chains.js'
 import { keepPaymentsContract } from './db/outbox/contract.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import type { ProgramIdentity } from './indexer/solana/row.js'
@@ -29,7 +29,7 @@ const IDENTITY_LIMIT_MS = 5_000
 /**
  * Opens a configured EVM chain by the database alone: its node may be away, and is identified when it is first reached.
  * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
- * @throws ChainMismatchError; WrongChainError where the chain is asked
+ * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is asked
  */
 export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
   const { pool, log } = ctx
@@ -44,6 +44,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
     })
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
+  if (role === 'hub') await requireHub(pool, row)
   await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error({ chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') }, 'the chain is halted')

@@ -97,6 +97,8 @@ export interface SignatureQuestion {
   signature: Hex
   /** Whether signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
+  /** Client who asks, by its address: anybody may ask about any wallet. */
+  caller: string
 }
 
 /** Smart wallets on a chain: accounts whose contract verifies signatures (ERC-1271). */

@@ -62,9 +62,8 @@ export class FeedTail {
   /** Reads what is new. */
   look(): Promise<void> {
     this.#isTold = true
-    this.#reading ??= this.#readAll().finally(() => {
-      this.#reading = null
-    })
+    if (!this.#place) return Promise.resolve()
+    this.#reading ??= this.#readAll()
     return this.#reading
   }
 
@@ -85,6 +84,8 @@ export class FeedTail {
         // the database is away; the next look finds what was missed
       }
     }
+    // in the step that has looked at what was told: what is told from now on begins to read
+    this.#reading = null
   }
 
   async #read(place: { generation: number; next: number }): Promise<void> {

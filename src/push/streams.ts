@@ -29,9 +29,17 @@ export class Streams {
     this.places = new Places({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
   }
 
-  /** Reads a page for a stream that is behind, in its turn. */
-  page<T>(read: () => Promise<T>): Promise<T> {
-    return this.#pages.add(read)
+  /** Reads a page for a stream that is behind, in its turn; one that is closed meanwhile gives its turn up. */
+  async page<T>(res: ServerResponse, read: () => Promise<T>): Promise<T> {
+    const gone = new AbortController()
+    const leave = () => gone.abort()
+    if (res.closed) leave()
+    res.once('close', leave)
+    try {
+      return await this.#pages.add(read, { signal: gone.signal })
+    } finally {
+      res.off('close', leave)
+    }
   }
 
   /** Keeps a stream alive until it is closed. @returns false where all streams have ended */

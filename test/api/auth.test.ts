@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import bs58 from 'bs58'
 import { pino } from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
@@ -159,6 +159,24 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': token })).status).toBe(401)
     await exchange(await prove('solana'))
     expect(await sessions()).toBe(Math.max(1, before - 4 + 1))
+  })
+
+  it('ends by the database’s clock, whatever that of a process says', async () => {
+    await world.pool.query('DELETE FROM sessions')
+    const { token } = (await exchange(await prove())).body
+    const before = await sessions()
+    const now = Date.now
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 30 * 86_400_000)
+    try {
+      expect((await validate({ 'x-auth-key': token })).status).toBe(200)
+      const other = await exchange(await prove('solana'))
+      expect([other.status, await sessions()]).toEqual([200, before + 1])
+    } finally {
+      clock.mockRestore()
+    }
+    expect((await validate({ 'x-auth-key': token })).status).toBe(200)
+    const { rows } = await world.pool.query('SELECT max(expires_ms)::float8 AS last FROM sessions')
+    expect(rows[0].last).toBeLessThan(now() + 15 * 86_400_000)
   })
 
   it('is one: two Authorization headers with two keys are refused, as two X-AUTH-KEY', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOverviews } from '../../src/api/overview/overview.js'
@@ -98,5 +99,20 @@ describe('GET /v1/overview', () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
     const counted = async () => (await overview('mainnet')).counts.names
     await expect.poll(counted, { timeout: 8_000 }).toBe(names + 1)
+  })
+
+  it('is there again soon after a database that was long away', async () => {
+    const overview = createOverviews({ pool: world.pool, chains: [], solana: [], now: () => START_MS })
+    const holder = await world.pool.connect()
+    await holder.query('BEGIN; LOCK TABLE journal_heads IN ACCESS EXCLUSIVE MODE')
+    const away = overview('testnet').catch((error: Error) => error)
+    await sleep(1_500)
+    const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await holder.query(end)
+    expect(await away).toBeInstanceOf(Error)
+    await holder.query('ROLLBACK')
+    holder.release()
+    const answer = () => overview('testnet').then(({ days }) => days.length)
+    await expect.poll(() => answer().catch(() => 0), { timeout: 10_000 }).toBe(30)
   })
 })

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -32,7 +32,10 @@ afterEach(async () => {
 })
 
 /** Serves the API with these bounds. */
-async function serve(deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {}): Promise<void> {
+async function serve(
+  deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {},
+  limits: ServerOptions = {},
+): Promise<void> {
   const { pool } = world
   served = 0
   const metrics = { requests: { observe: () => void served++ } }
@@ -44,7 +47,7 @@ async function serve(deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {}):
     metrics,
   }
   const api = createApi({ ...common, ...deps })
-  server = createServer(api.limits, api.listener)
+  server = createServer({ ...api.limits, ...limits }, api.listener)
   api.protect(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 }
@@ -117,6 +120,39 @@ describe('connections', () => {
       const next = await open(NETWORKS)
       await vi.waitFor(() => expect(answersIn(next.seen.text)).toBe(1))
     }, WAIT)
+  })
+})
+
+describe('a request without an end', () => {
+  const HEAD = `GET /v1/networks HTTP/1.1\r\nhost: x\r\n`
+  const ENDLESS = {
+    headers: [`${HEAD}x: `, 'a'],
+    'a body that is not read': [`${HEAD}content-length: 1000\r\n\r\n`, 'a'],
+    'chunks that are not read': [`${HEAD}transfer-encoding: chunked\r\n\r\n`, '1\r\na\r\n'],
+    'what would follow an upgrade': [`${HEAD}connection: upgrade\r\nupgrade: websocket\r\n\r\n`, 'a'],
+  }
+
+  it('keeps no connection by leaving its half open', async () => {
+    await serve({}, { headersTimeout: 300, requestTimeout: 400, connectionsCheckingInterval: 100 })
+    const { port } = server.address() as AddressInfo
+    const open = Object.entries(ENDLESS).map(([name, [head, more]]) => {
+      const socket = net.connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+      const seen = { name, text: '' }
+      socket.on('data', (bytes) => {
+        seen.text += bytes
+      })
+      socket.on('error', () => {})
+      socket.write(head!)
+      const drip = setInterval(() => socket.write(more!), 50)
+      socket.on('close', () => clearInterval(drip))
+      return { socket, seen }
+    })
+    await vi.waitFor(async () => expect(await connections()).toBe(open.length), WAIT)
+    await vi.waitFor(async () => expect(await connections()).toBe(0), WAIT)
+    for (const { socket, seen } of open) {
+      expect(answersIn(seen.text, '408 Request Timeout'), seen.name).toBe(1)
+      socket.destroy()
+    }
   })
 })
 

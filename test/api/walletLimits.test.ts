@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeLimitOf } from '../../src/api/limits/changes.js'
+import { addApiKey } from '../../src/db/auth/apiKeys.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
+import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { storedOf } from '../support/airdrop.js'
 import { memberOf } from './members.js'
@@ -133,6 +136,25 @@ it('changes of a day, counted by all processes together', async () => {
   await second.stop()
 })
 
+it('changes of all wallets of an address, with any key but the operator’s', async () => {
+  const world = await limitedWorld({ changesPerDay: 1 })
+  const [one, two, three] = [await memberOf(world), await memberOf(world), await memberOf(world)]
+  const many = () => Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
+  expect((await one.add(many())).status).toBe(200)
+  two.headers['x-api-key'] = (await two.call('POST', '/v1/keys', { name: 'mine' })).body.key
+  expect(await eventsOf(world, two.address)).toBe(0)
+  const refused = await two.add(many())
+  expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'changes-of-address'])
+  expect(await eventsOf(world, two.address)).toBe(0)
+  // refused before its turn now, as every other wallet there
+  expect(limitOf(await three.add(many()))).toBe('changes-of-address')
+  const key = apiKeyText(randomBytes(32))
+  const raised = { wallet: null, name: 'shop', perSecond: 500, burst: 3_000, createdMs: 1 }
+  await addApiKey(world.pool, { keyHash: apiKeyHash(key)!, ...raised })
+  two.headers['x-api-key'] = key
+  expect((await two.add(many())).status).toBe(200)
+})
+
 it('new clusters of a day', async () => {
   const world = await limitedWorld({ clustersPerDay: 2 })
   const member = await memberOf(world)
@@ -199,6 +221,8 @@ it('sign-ins of an address, counted by all processes together, and swept when th
   }
   await world.pool.query(`INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`)
   expect(await signIn(world.url)).toEqual([400, undefined])
+  // as many as a wallet makes that signs in once
+  expect((await world.pool.query(`SELECT FROM limit_buckets WHERE bucket LIKE 'old %'`)).rowCount).toBe(0)
   expect(await signIn(world.url)).toEqual([400, undefined])
   expect(await signIn(second.url)).toEqual([400, undefined])
   expect(await signIn(second.url)).toEqual([429, 'sign-ins'])

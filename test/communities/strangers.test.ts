@@ -139,8 +139,9 @@ describe('the status of a hash', () => {
   })
 })
 
-const question = (wallet: Hex) => ({
+const question = (wallet: Hex, caller = '192.0.2.1') => ({
   wallet,
+  caller,
   hash: randomHash(),
   signature: `0x${'ab'.repeat(65)}` as const,
   acceptsErc6492: false,
@@ -160,7 +161,7 @@ describe('a wrong signature', () => {
     expect(count('eth_getCode')).toBeLessThanOrEqual(turnsSince(startedMs, NO_CODE_MS))
   })
 
-  it('of one contract holds up no other contract’s', async () => {
+  it('of one contract holds up no other contract’s, and nobody else’s of this one', async () => {
     const { smartWallets } = hub.forStrangers()
     const [attacked, other] = [at.world.contracts.hub, at.world.contracts.hubEndpoint]
     const address = attacked.slice(2).toLowerCase()
@@ -169,10 +170,12 @@ describe('a wrong signature', () => {
       Array.from({ length: 500 }, () => smartWallets!.isValidSignature(question(attacked))),
     )
     expect(await smartWallets!.isValidSignature(question(other))).toBe(false)
+    const owners = smartWallets!.isValidSignature(question(attacked, '192.0.2.2'))
     release()
+    expect(await owners).toBe(false)
     const answers = await flood
     expect(answers.filter(({ status }) => status === 'rejected').length).toBe(500 - OF_ONE_WALLET)
-    expect(count('eth_call')).toBe(OF_ONE_WALLET + 1)
+    expect(count('eth_call')).toBe(OF_ONE_WALLET + 2)
   })
 })
 

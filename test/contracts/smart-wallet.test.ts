@@ -69,6 +69,7 @@ const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: b
     hash: options.hash ?? hash,
     signature,
     acceptsErc6492: options.acceptsErc6492 ?? false,
+    caller: '',
   })
 
 describe('a smart wallet (ERC-1271)', () => {
@@ -147,10 +148,11 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
 describe('a chain that is away, or another one', () => {
   it('is no answer', async () => {
     const other = createRpc({ label: 'test', urls: [chain.chain.rpcUrls.default.http[0]!], chainId: 1 })
-    const asked = { wallet, hash, signature: '0x00', acceptsErc6492: false } as const
+    const asked = { wallet, hash, signature: '0x00', acceptsErc6492: false, caller: '' } as const
     await expect(createSmartWallets(other, 1).isValidSignature(asked)).rejects.toThrow(ChainUnavailableError)
     const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
-    const question = { wallet, hash, signature: await owner.signMessage({ message }), acceptsErc6492: false }
+    const signature = await owner.signMessage({ message })
+    const question = { wallet, hash, signature, acceptsErc6492: false, caller: '' }
     await expect(createSmartWallets(rpc, 31_337).isValidSignature(question)).rejects.toThrow(ChainUnavailableError)
   })
 })

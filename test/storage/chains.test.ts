@@ -1,5 +1,12 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { parseChainsFile } from '../../src/config/index.js'
+import { appendEntries } from '../../src/db/journal/append.js'
 import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import { openChain } from '../../src/open.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { bid, freshName, randomAddress } from '../api/support.js'
 import { useDatabase } from './database.js'
 
 const database = useDatabase()
@@ -20,4 +27,34 @@ test('a chain keeps its label: under another one its payments would be taken twi
   // a testnet's is another chain, and so is one beside it
   await registerChain(pool, { ...identity, network: 'testnet' })
   await registerChain(pool, { ...identity, label: '8453', chainId: 8453 })
+})
+
+test('the hub of a filled database is no spoke, nor any other chain the hub', async () => {
+  const { pool } = database
+  const config = (label: string, role: 'hub' | 'spoke') => ({
+    ...{ network: 'testnet', label, role, chainId: Number(label), rpcUrls: ['http://127.0.0.1:9'] },
+    ...{ contract: `0x${label.padStart(40, '0')}`, genesisHash: `0x${'00'.repeat(32)}`, confirmation: { blocks: 2 } },
+  })
+  const metrics = { rpc: { watch() {} } } as unknown as Parameters<typeof openChain>[1]['metrics']
+  const open = async (hub: string, ...spokes: string[]) => {
+    const file = { chains: [config(hub, 'hub'), ...spokes.map((label) => config(label, 'spoke'))] }
+    for (const chain of parseChainsFile({ chains: file.chains }, 'test').chains)
+      await openChain(chain, { pool, log: pino({ level: 'silent' }), metrics })
+  }
+  await pool.query('DELETE FROM chains')
+  for (const label of ['11155111', '17000'])
+    await registerChain(pool, {
+      ...{ ...identity, network: 'testnet', label, chainId: Number(label) },
+      contract: Buffer.from(label.padStart(40, '0'), 'hex'),
+    })
+  await open('11155111', '17000')
+  await open('17000', '11155111')
+  const entry = decodeEntry(bid({ from: randomAddress(), name: freshName() }))
+  await inTransaction(pool, (client) =>
+    appendEntries(client, 'testnet', [entry], { writerMs: Number.MAX_SAFE_INTEGER }),
+  )
+  await open('11155111', '17000')
+  const swapped = open('17000', '11155111')
+  await expect(swapped).rejects.toThrow(ChainMismatchError)
+  await expect(swapped).rejects.toThrow('give chain "11155111" the role of the hub again')
 })

@@ -41,15 +41,13 @@ export function signingMessage(context: Context, signer?: Signer) {
 export async function exchange(context: Context, proof: Proof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
-  const createdMs = context.now()
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
     // one over the bound message, such as a contract's, is never shown again: it is not kept
     signature: isPlain ? proof.signature : '',
-    createdMs,
-    expiresMs: createdMs + context.auth.sessionLifetimeMs,
+    lifetimeMs: context.auth.sessionLifetimeMs,
   })
   if (!isOpen)
     throw new ApiError(
@@ -159,6 +157,7 @@ const isSignedByContract = async (context: Context, wallet: Address, bound: stri
     hash: toHex(personalHash(bound)),
     signature,
     acceptsErc6492: context.auth.acceptsErc6492,
+    caller: context.caller?.address ?? '',
   })) ?? false
 
 /** Port to smart wallets, which verify on the mainnet's hub. */

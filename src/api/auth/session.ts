@@ -43,7 +43,7 @@ function given(text: string | undefined): string | undefined {
 export async function authenticate(
   request: Headers,
   rule: AuthRule,
-  context: Pick<Context, 'pool' | 'now'>,
+  context: Pick<Context, 'pool'>,
 ): Promise<Session | null> {
   if (!rule) return null
   const key = keyOf(request)
@@ -58,9 +58,9 @@ export async function authenticate(
 export const noKey = (): ApiError =>
   new ApiError('unauthorized', 'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.')
 
-async function sessionOf(key: string, { pool, now }: Pick<Context, 'pool' | 'now'>): Promise<Session | null> {
+async function sessionOf(key: string, { pool }: Pick<Context, 'pool'>): Promise<Session | null> {
   const keyHash = authKeyHash(key)
-  const stored = keyHash && (await findSession(pool, keyHash, now()))
+  const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
   const { type, text } = decodeAddress(stored.wallet)
   return { ...stored, type, address: text, keyHash }

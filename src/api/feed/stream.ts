@@ -83,11 +83,15 @@ class Stream {
         if (page.items.length > 0) this.#write(this.#written(page))
         const next: string | null = page.nextPage ?? (await this.#follow(page))
         if (next === null || !(await drained(res))) return
-        page = await streams.page(() => feedPage(this.#context, { isTestnet: false, page: next, limit: PAGE_EVENTS }))
+        page = await streams.page(res, () => this.#page(next))
       }
     } catch (error) {
       this.#refuse(toApiError(error))
     }
+  }
+
+  #page(page: string): Promise<Page> {
+    return feedPage(this.#context, { isTestnet: false, page, limit: PAGE_EVENTS })
   }
 
   /** Writes, unless the stream has ended meanwhile: a write after the end would be an error of the process. */
@@ -137,17 +141,35 @@ class Stream {
 
   /** Writes what of the tail's events the stream shows and lacks. @returns the last of them all that it has now */
   #take(events: readonly TailEvent[], { after, sinceMs }: { after: number; sinceMs: number }): TailEvent | null {
-    const { from } = this.#target
-    const fresh = events.filter(({ number }) => number > after)
-    const shown = fresh.filter(({ actor, atMs }) => atMs >= sinceMs && isBy(from, actor))
-    if (shown.length > 0)
-      this.#write(Buffer.concat(shown.map((event) => (from === null ? event.frame : event.ownFrame()))))
-    return fresh.at(-1) ?? null
+    const [first, last] = [events[0]!, events.at(-1)!]
+    if (last.number <= after) return null
+    // neither numbers nor times decrease
+    const isAll = first.number > after && first.atMs >= sinceMs
+    const fresh = isAll ? events : events.filter(({ number, atMs }) => number > after && atMs >= sinceMs)
+    const bytes = bytesFor(fresh, this.#target.from)
+    if (bytes.length > 0) this.#write(bytes)
+    return last
   }
 }
 
+/** Bytes of events by the actor that is followed, in hex. */
+const written = new WeakMap<readonly TailEvent[], Map<string, Buffer>>()
+
+/** What a filter shows of events: the same bytes for all who get the same, however many read them slowly. */
+function bytesFor(events: readonly TailEvent[], from: Buffer | null): Buffer {
+  const known = written.get(events) ?? new Map<string, Buffer>()
+  written.set(events, known)
+  const key = from?.toString('hex') ?? ''
+  let bytes = known.get(key)
+  if (!bytes) {
+    const shown = from === null ? events : events.filter(({ actor }) => isBy(from, actor))
+    bytes = Buffer.concat(shown.map((event) => (from === null ? event.frame : event.ownFrame())))
+    known.set(key, bytes)
+  }
+  return bytes
+}
+
 /** Whether a filter shows an actor; the zero address stands for private ones too. */
-const isBy = (from: Buffer | null, actor: Buffer | null): boolean =>
-  from === null || (actor ? from.equals(actor) : from.equals(NOBODY))
+const isBy = (from: Buffer, actor: Buffer | null): boolean => from.equals(actor ?? NOBODY)
 
 const RESTARTED = new ApiError('feed_restarted', 'The feed was started anew: begin from the first page.')

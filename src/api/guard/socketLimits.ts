@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import { ApiError } from '../http/errors.js'
 import { PUBLIC_HEADERS } from '../http/headers.js'
+import { closeGently } from './underWay.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_COUNT = 100
@@ -50,10 +51,12 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
   server.maxConnections = maxConnections ?? MAX_CONNECTIONS
   server.timeout = idleMs ?? IDLE_TIMEOUT_MS
   makeRoom(server)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     const [status, reason, message] = STATUS_OF_FAULT[error.code ?? ''] ?? BAD_REQUEST
-    socket.end(rawAnswer(status, reason, message))
+    socket.write(rawAnswer(status, reason, message))
+    // Node tells once that a request takes too long: who goes on to send would keep the connection
+    closeGently(socket)
   })
   server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
     const body = envelope(417, 'The Expect header asks for something that is not done here.')

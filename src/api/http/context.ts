@@ -35,7 +35,7 @@ export interface Context {
   tokenKey: Uint8Array
   /** How long the caller of a change waits; absent where nobody does. */
   patience?: Patience
-  /** Who asks, for answers that may wait; absent elsewhere. */
+  /** Who asks, for changes and for answers that may wait; absent elsewhere. */
   caller?: Caller
   /** Requests that wait for a transaction of the network. */
   waits: Waits
@@ -67,6 +67,8 @@ export interface Context {
 export interface Caller {
   /** The address that limits count. */
   address: string
+  /** Whether the operator gave the caller's key limits of its own. */
+  isRaised: boolean
   /** Id of the last message of a stream that broke off. */
   lastEventId: string | undefined
   /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */

@@ -5,8 +5,12 @@ import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/index.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { Caller } from '../http/context.js'
 import { perDay, perMinute, type Rate } from './bucket.js'
 import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
+
+/** Wallets whose changes of a day an address makes: wallets cost nothing, and what they write stays for ever. */
+const WALLETS_OF_ADDRESS = 100
 
 /** What a wallet may change on a network. */
 export interface ChangeLimits {
@@ -40,9 +44,11 @@ interface Changer {
   wallet: Buffer
   /** Community whose rules it changes: all its owners together change no more than one wallet may. */
   community: string | null
+  /** Address that it comes from; null where its key has limits of the operator's. */
+  address: string | null
 }
 
-function chargesOf(limits: ChangeLimits, { network, wallet, community }: Changer, work: Work): Charge[] {
+function chargesOf(limits: ChangeLimits, { network, wallet, community, address }: Changer, work: Work): Charge[] {
   const chargeOf = (whose: string) => (kind: string, rate: Rate, units: number) => ({
     ...{ kind, rate, units },
     bucket: `${kind} ${network} ${whose}`,
@@ -51,12 +57,15 @@ function chargesOf(limits: ChangeLimits, { network, wallet, community }: Changer
     charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
     charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
   ]
+  const ofAddress = (charge: ReturnType<typeof chargeOf>) =>
+    charge('changes-of-address', perDay(WALLETS_OF_ADDRESS * limits.changesPerDay), work.changes)
   const own = chargeOf(toHex(wallet))
   return [
     ...changesOf(own),
     own('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
     own('names-a-day', perDay(limits.namesPerDay), work.names),
     ...(community === null ? [] : changesOf(chargeOf(`rules of ${community}`))),
+    ...(address === null ? [] : [ofAddress(chargeOf(address))]),
   ]
 }
 
@@ -67,9 +76,10 @@ interface Asked {
   network: Network
   pool: pg.Pool
   limits: ChangeLimits | null
+  caller?: Caller
 }
 
-/** Wallets that were refused: each one's further changes are refused before they wait for their turn. */
+/** Wallets and addresses that were refused: their further changes are refused before they wait for their turn. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**
@@ -77,12 +87,16 @@ const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
  * @returns the check of the change before it is written
  * @throws ApiError rate_limited
  */
-export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Buffer, community: string | null = null) {
+export async function changeLimitOf(
+  { pool, network, limits, caller }: Asked,
+  wallet: Buffer,
+  community: string | null = null,
+) {
   if (!limits) return {}
-  const changer = { network, wallet, community }
+  const changer = { network, wallet, community, address: caller && !caller.isRaised ? caller.address : null }
   const least = chargesOf(limits, changer, LEAST)
-  const { bucket } = least[0]!
-  if (refused.has(bucket)) await requireShared(pool, least.filter(isAsked))
+  const whose = [least[0]!.bucket, least.at(-1)!.bucket]
+  if (whose.some((bucket) => refused.has(bucket))) await requireShared(pool, least.filter(isAsked))
   // the lock of the network's head keeps other changes from these buckets
   const limit = async (db: Queryable) => {
     const { nowMs, fullMs } = await readBuckets(db, bucketsOf(least))
@@ -92,7 +106,7 @@ export async function changeLimitOf({ pool, network, limits }: Asked, wallet: Bu
       try {
         return spendRead(charges.filter(isAsked), times)
       } catch (error) {
-        refused.set(bucket, true)
+        for (const bucket of whose) refused.set(bucket, true)
         throw error
       }
     }

@@ -25,6 +25,8 @@ export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
 export interface Meter {
+  /** Whether the operator gave the client limits of its own. */
+  readonly isRaised: boolean
   /** @throws ApiError rate_limited */
   spend(units: number): void
   giveBack(units: number): void
@@ -35,7 +37,13 @@ export interface Meter {
 }
 
 /** Meter where nothing is limited. */
-export const UNLIMITED: Meter = { spend() {}, giveBack() {}, async spendTogether() {}, fields: () => [] }
+export const UNLIMITED: Meter = {
+  isRaised: true,
+  spend() {},
+  giveBack() {},
+  async spendTogether() {},
+  fields: () => [],
+}
 
 /** Counts the requests of this process by their clients. */
 export interface Gate {
@@ -64,7 +72,8 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   const buckets = new Buckets()
   const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean; atMs: number }>({ max: MAX_KEYS })
   const asked = new Map<string, Promise<void>>()
-  const meterOf = (address: string, quotas: readonly Quota[]): Meter => ({
+  const meterOf = (address: string, quotas: readonly Quota[], isRaised = false): Meter => ({
+    isRaised,
     spend: (units) => buckets.withdraw(quotas, units),
     giveBack: (units) => buckets.giveBack(quotas, units),
     spendTogether: (kind, units) => {
@@ -103,7 +112,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
     // anybody may make keys: without a limit of an address, many would be none
     const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
-    return meterOf(address, found.rate ? [own] : [own, ofAll])
+    return found.rate ? meterOf(address, [own], true) : meterOf(address, [own, ofAll])
   }
   return {
     ofAddress,

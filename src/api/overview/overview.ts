@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
 import { findSince } from '../../db/journal/feed.js'
+import { isTimedOut } from '../../db/pg/unavailable.js'
 import { type Counts, countRegistrations, readCounts } from '../../db/registry/overview.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -50,20 +51,22 @@ export function createOverviews(sources: Sources): (network: Network) => Promise
 function readerOf(network: Network, sources: Sources): () => Promise<Overview> {
   const calendar = new Calendar(sources.pool, network)
   let kept: { answer: Promise<Overview>; untilMs: number } | null = null
-  let lastTookMs = 0
+  let lastCountedMs = 0
   return () => {
     const startMs = performance.now()
     if (kept && startMs < kept.untilMs) return kept.answer
     const reading = { answer: read(network, sources, calendar), untilMs: Number.POSITIVE_INFINITY }
     kept = reading
-    const keep = () => {
-      const endMs = performance.now()
-      const tookMs = endMs - startMs
-      reading.untilMs = endMs + Math.max(KEPT_MS, Math.min(tookMs, lastTookMs) * COUNTING_SHARE)
-      lastTookMs = tookMs
+    const keep = (countedMs: number) => {
+      reading.untilMs = performance.now() + Math.max(KEPT_MS, Math.min(countedMs, lastCountedMs) * COUNTING_SHARE)
+      lastCountedMs = countedMs
     }
-    // a database that fails is asked again as seldom
-    reading.answer.then(keep, keep)
+    const tookMs = () => performance.now() - startMs
+    // a count that is too long is begun again as seldom; a database that was away has counted nothing
+    reading.answer.then(
+      () => keep(tookMs()),
+      (error: unknown) => keep(isTimedOut(error) ? tookMs() : 0),
+    )
     return reading.answer
   }
 }

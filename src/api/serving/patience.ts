@@ -3,6 +3,7 @@ import type { Patience } from '../../db/pg/pool.js'
 import type { Caller } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
+import type { Meter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request that is answered before its work is done. */
@@ -44,9 +45,10 @@ export class CallerPatience implements Patience {
 /** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
 const ANSWER_MS = 15_000
 
-/** Who may stay at a request. */
-export const callerOf = (exchange: Exchange): Caller => ({
+/** Who waits for the answer of a request. */
+export const callerOf = (exchange: Exchange, { isRaised }: Pick<Meter, 'isRaised'>): Caller => ({
   address: countedAddress(exchange.ip),
+  isRaised,
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
   stay(ms) {
     // of this answer alone: Node sets it again before the next request

@@ -165,10 +165,10 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
   const mayStay = isRead && (route.staysBy !== undefined || route.isStream)
   // reads change nothing that a caller's leaving would have to stop, and one may be for others too
   const context: Context = mayStay
-    ? { ...shared, caller: callerOf(exchange) }
+    ? { ...shared, caller: callerOf(exchange, meter) }
     : isRead || route.isShared
       ? shared
-      : { ...shared, patience: new CallerPatience(exchange, changeLimitMs) }
+      : { ...shared, caller: callerOf(exchange, meter), patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, asked.cost)
   const answerIn = async (at: Context, kept: Memory, last: Reading | null): Promise<Answer> => {

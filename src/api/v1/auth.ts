@@ -98,7 +98,7 @@ const revoke = route.delete('/v1/auth/token', {
   auth: 'required',
   responses: answers('It is revoked', { success: z.literal(true) }),
   async handle({ session }, context) {
-    await revokeSession(context.pool, session.keyHash, context.now())
+    await revokeSession(context.pool, session.keyHash)
     return ok({ success: true })
   },
 })

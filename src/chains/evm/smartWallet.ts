@@ -18,7 +18,7 @@ const CALL_TIMEOUT_MS = 3_000
 /** Limits on concurrent and on waiting signature checks, which any API client can cause. */
 const AT_ONCE = 16
 const WAITING_LIMIT = 200
-/** Limit on the checks of one wallet, so that it holds up no other. */
+/** Limit on a caller's checks of one wallet, so that they hold up no other, and none that the wallet's owner asks for. */
 const OF_ONE_WALLET = 4
 /** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
@@ -34,33 +34,33 @@ const YES = `0x${'1'.padStart(64, '0')}`
 /** Smart wallets of a chain, asked through its nodes. */
 export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
   const queue = new PQueue({ concurrency: AT_ONCE, timeout: CALL_TIMEOUT_MS })
-  const underWay = new Map<Hex, number>()
+  const underWay = new Map<string, number>()
   const hasCode = servedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
-  const ask = async (wallet: Hex, data: Hex): Promise<boolean> => {
-    const before = underWay.get(wallet) ?? 0
+  const ask = async (of: string, data: Hex): Promise<boolean> => {
+    const before = underWay.get(of) ?? 0
     if (before >= OF_ONE_WALLET || queue.size >= WAITING_LIMIT)
       throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
-    underWay.set(wallet, before + 1)
+    underWay.set(of, before + 1)
     try {
       return await queue.add(() => probe(rpc, data))
     } finally {
-      const left = underWay.get(wallet)! - 1
-      if (left > 0) underWay.set(wallet, left)
-      else underWay.delete(wallet)
+      const left = underWay.get(of)! - 1
+      if (left > 0) underWay.set(of, left)
+      else underWay.delete(of)
     }
   }
   return {
     chainId,
     async isValidSignature(question) {
-      const { wallet, signature } = question
+      const { wallet, signature, caller } = question
       const data = probeData(question)
       if (!data) return false
       return orUnavailable(`chain "${rpc.label}"`, async () => {
         if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
-        return ask(wallet, data)
+        return ask(`${caller} ${wallet}`, data)
       })
     },
   }

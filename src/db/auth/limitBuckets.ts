@@ -6,8 +6,11 @@ export interface BucketTimes {
   fullMs: number[]
 }
 
-/** Buckets forgotten per sign-in, so that there are no more of them than are in use. */
-const SWEEP_ROWS = 4
+/**
+ * Buckets forgotten per sign-in, so that there are no more of them than are in use: more than a wallet that signed in
+ * once makes, by four limits on each network and those of a few communities.
+ */
+const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 

@@ -101,6 +101,24 @@ async function refuseRenamed(db: Queryable, network: Network, chainId: number): 
   )
 }
 
+/** Newest entries of a chain among which its bids are looked for: others are payments for names below communities. */
+const HUB_ENTRIES = 1_000
+/** Another chain than the given one whose bids, or minima, the journal has: such logs are a hub's alone. */
+const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
+  WHERE h.network = $1 AND c.chain <> $2 AND EXISTS (SELECT FROM (
+      SELECT j.kind FROM journal j WHERE j.network = $1 AND j.generation = h.generation AND j.chain = c.chain
+      ORDER BY j.block DESC LIMIT ${HUB_ENTRIES}
+    ) newest WHERE kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})) LIMIT 1`
+
+/** @throws ChainMismatchError when the names of the database were decided on another chain than this hub */
+export async function requireHub(pool: pg.Pool, { network, chain, label }: ChainRow): Promise<void> {
+  const [other] = await query<{ label: string }>(pool, network, OTHER_HUB, [chain])
+  if (!other) return
+  throw new ChainMismatchError(
+    `The names of this database were registered on chain "${other.label}", and the chains file has "${label}" as the hub of the ${network}: give chain "${other.label}" the role of the hub again, or use another database.`,
+  )
+}
+
 /** Current row of a chain. */
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`

@@ -10,7 +10,7 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import type { Postgres } from '../../testing/processes/postgres.js'
 import type { LeaderRole } from './codes.js'
-import { startCopy } from './copy.js'
+import { CopyBuffer, startCopy } from './copy.js'
 import { tryLead, whileLeading } from './leader.js'
 import { Listener, LOOK_MS, notify } from './notify.js'
 import { createPool, inTransaction } from './pool.js'
@@ -111,6 +111,28 @@ it('a leader ends a writer that froze in a COPY', async () => {
   const copy = startCopy(writer, 'deployment')
   await within(ended, FROZEN_MS + BEAT_MS)
   await expect(copy.end()).rejects.toThrow()
+  await leader.release()
+})
+
+it('a leader leaves a writer alone whose COPY takes long, and goes on', async () => {
+  const leader = (await lead())!
+  const writer = new pg.Client({ connectionString: server.url, application_name: 'clusterd write 1' })
+  const errors: Error[] = []
+  writer.on('error', (error) => errors.push(error))
+  await writer.connect()
+  await writer.query('CREATE TEMP TABLE slow (n int4)')
+  const copy = startCopy(writer, 'slow')
+  const rows = new CopyBuffer()
+  for (let n = 0; n < 2 * (FROZEN_MS / BEAT_MS); n++) {
+    rows.row(1).int4(n)
+    await copy.write(rows.take())
+    await sleep(BEAT_MS)
+  }
+  await copy.write(rows.finish())
+  await copy.end()
+  expect((await writer.query('SELECT FROM slow')).rowCount).toBe(2 * (FROZEN_MS / BEAT_MS))
+  expect(errors).toEqual([])
+  await writer.end()
   await leader.release()
 })
 

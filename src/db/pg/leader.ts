@@ -7,7 +7,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole, lockKeys } from './codes.js'
 import { CLOCK, type Listener, LOOK_MS, unlock } from './notify.js'
 import { query, readRows } from './rows.js'
-import { CLOSE_LIMIT_MS, FROZEN_MS, Session } from './session.js'
+import { BEAT_MS, CLOSE_LIMIT_MS, FROZEN_MS, Session } from './session.js'
 import { assertClock, MAX_SKEW_MS } from './unavailable.js'
 
 /** A held leadership: every write of the leader carries its epoch, so that writes of a former leader fail. */
@@ -21,11 +21,18 @@ export interface Leadership {
 /** Time limit of the next epoch, which waits for transactions of the former leader. */
 const EPOCH_LIMIT_MS = 10_000
 
+/** Statements of writers that wait for their process, by what changes while that one sends: a COPY grows. */
+const WAITING = `SELECT a.pid, a.query_start, concat_ws(' ', a.pid, a.query_start, p.bytes_processed) AS at
+  FROM pg_stat_activity a LEFT JOIN pg_stat_progress_copy p USING (pid)
+  WHERE a.datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
+    AND state = 'active' AND wait_event = 'ClientRead'`
 /** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
-const BEAT = `SELECT now_ms, (SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-  WHERE datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
-    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms') AS ended
+const BEAT = `SELECT now_ms, ARRAY(SELECT at FROM (${WAITING}) AS w) AS waiting,
+    (SELECT count(pg_terminate_backend(pid)) FROM (${WAITING}) AS w WHERE at = ANY ($1)) AS ended
   FROM (${CLOCK}) AS clock`
+/** Ends those that began under the leader before, which may hold what the next epoch needs. */
+const END_OLD = `SELECT count(pg_terminate_backend(pid)) FROM (${WAITING}) AS w
+  WHERE query_start < now() - interval '${FROZEN_MS} ms'`
 /** Takes the lock, unless the caller's clock is off. */
 const LOCK = `SELECT now_ms,
     CASE WHEN abs(now_ms - $3) <= ${MAX_SKEW_MS} THEN pg_try_advisory_lock($1, $2) ELSE false END AS locked
@@ -33,10 +40,18 @@ const LOCK = `SELECT now_ms,
 
 const NEXT_EPOCH = 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2 RETURNING epoch'
 
-/** @throws ClockError when this process's clock is off */
-async function beat(client: pg.Client): Promise<void> {
-  const [clock] = await readRows<{ nowMs: number }>(client, BEAT)
-  assertClock(clock!.nowMs)
+/** @returns the heartbeat of a lead, which throws a ClockError when this process's clock is off */
+function heartbeat(client: pg.Client): () => Promise<void> {
+  /** When each of those that wait was first found where it is, ms of the monotonic clock. */
+  const sinceMs = new Map<string, number>()
+  return async () => {
+    const nowMs = performance.now()
+    const frozen = [...sinceMs].filter(([, atMs]) => nowMs - atMs >= FROZEN_MS - BEAT_MS).map(([at]) => at)
+    const [found] = await readRows<{ nowMs: number; waiting: string[] }>(client, BEAT, [frozen])
+    for (const at of sinceMs.keys()) if (!found!.waiting.includes(at)) sinceMs.delete(at)
+    for (const at of found!.waiting) if (!sinceMs.has(at)) sinceMs.set(at, nowMs)
+    assertClock(found!.nowMs)
+  }
 }
 
 type Lead = Pick<LeadOptions, 'network' | 'role'>
@@ -72,10 +87,11 @@ async function takeLead(session: Session, { network, role }: Lead, alive = () =>
   const [held] = await session.within(() => readRows<{ locked: boolean; nowMs: number }>(client, LOCK, asked))
   assertClock(held!.nowMs)
   if (!held!.locked) return null
-  await session.within(() => beat(client))
+  await session.within(() => readRows(client, END_OLD))
   const next = () => query<{ epoch: number }>(client, network, NEXT_EPOCH, [LEADER_ROLE[role]])
   const [led] = await session.within(next, EPOCH_LIMIT_MS)
-  session.beat(() => beat(client).then(alive))
+  const beat = heartbeat(client)
+  session.beat(() => beat().then(alive))
   const release = async () => {
     await session.within(() => unlock(client, network, keys), CLOSE_LIMIT_MS).catch(() => {})
     await session.close()

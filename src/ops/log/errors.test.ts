@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import pg from 'pg'
 import { getHttpRpcClient } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
@@ -45,6 +46,19 @@ describe('an error in the log', () => {
     expect(message).toBe('x is not iterable')
     expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
     expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
+  })
+
+  it('is told apart by its place where a library gives it neither a type nor a code', async () => {
+    const silent = net.createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const client = new pg.Client({ host: '127.0.0.1', port, user: SECRET, password: SECRET, database: SECRET })
+    const error = await client.connect().then(
+      () => expect.unreachable(),
+      (thrown: unknown) => thrown,
+    )
+    silent.close()
+    expect(sentenceOf(error)).toMatch(/^Error in pg\/lib\/client\.js:\d+:\d+$/)
   })
 
   it('takes libraries that a build holds for libraries', () => {

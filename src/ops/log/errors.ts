@@ -46,10 +46,14 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
   }
 }
 
-/** One sentence about an error: its message where our own code wrote it, else its type and code. */
+/** File of a library, without the folder that it is installed in. */
+const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
+const inLibrary = (place = ''): string => (LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : '')
+
+/** One sentence about an error: its message where our own code wrote it, else its type and code, or its place. */
 export function sentenceOf(error: unknown): string {
-  const { type, code, message } = loggedError(error)
-  return message ?? (code === undefined ? type : `${type} ${code}`)
+  const { type, code, message, stack } = loggedError(error)
+  return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
 /** Places of an error's stack trace, innermost first; none where its message was changed afterwards. */
