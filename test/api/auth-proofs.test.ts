@@ -131,7 +131,7 @@ describe('a proof that is none', () => {
     const unauthorized: Proof[] = [
       { ...evm, wallet: stranger.address },
       { ...evm, signature: await stranger.signMessage({ message: (await messageOf(world)).message }) },
-      { ...evm, signature: evm.signature.slice(0, -2) },
+      { ...evm, signature: evm.signature.slice(0, -4) },
       { ...evm, signature: `${evm.signature}00` },
       { ...evm, signature: `0x${'00'.repeat(65)}` },
       { ...sol, wallet: solanaAccount().address },

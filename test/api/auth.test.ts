@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { Writable } from 'node:stream'
 import bs58 from 'bs58'
 import { pino } from 'pino'
+import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
@@ -97,7 +98,9 @@ describe('a key', () => {
       expect((await exchange({ ...proof, signature })).body).toEqual({ token })
     const evm = await prove()
     const parity = `${evm.signature.slice(0, -2)}${evm.signature.endsWith('1b') ? '00' : '01'}`
-    expect((await exchange({ ...evm, signature: parity })).body).toEqual((await exchange(evm)).body)
+    const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(evm.signature as Hex)))
+    for (const signature of [parity, compact])
+      expect((await exchange({ ...evm, signature })).body).toEqual((await exchange(evm)).body)
     expect((await validate({ 'x-auth-key': token })).body.signature).toBe(proof.signature)
   })
 

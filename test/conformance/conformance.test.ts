@@ -5,6 +5,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { fund, walletOf } from '../../src/testing/chains/localChain.js'
 import { until } from '../../src/testing/index.js'
+import { startApi } from '../api/support.js'
 import { loadRows } from '../support/airdrop.js'
 import { freshName, hubOf, world } from '../support/world.js'
 import { ROWS } from './index.js'
@@ -18,6 +19,20 @@ describe('the suite', () => {
   it('has every row of the specification once', () => {
     const listed = Object.entries(SPECIFICATION).flatMap(([section, rows]) => rows.map((row) => key({ section, row })))
     expect(ROWS.map(key).sort()).toEqual(listed.sort())
+  })
+
+  it('waits where a deployment limits requests, and not for a limit that lasts longer than a run', async () => {
+    const key = { perSecond: 500, burst: 3_000 }
+    const counts = { changesPerMinute: 60, changesPerDay: 60, clustersPerDay: 1, namesPerDay: 1, keysPerDay: 1 }
+    const asked = async (perSecond: number) => {
+      const limited = await startApi({ limits: { ...counts, key, address: { perSecond, burst: 20 } } })
+      const target = createTarget({ url: limited.url, testnet: false })
+      const replies = await Promise.all(Array.from({ length: 30 }, () => target.get('/v1/networks')))
+      await limited.stop()
+      return replies.filter(({ status }) => status === 200).length
+    }
+    expect(await asked(20)).toBe(30)
+    expect(await asked(0.001)).toBe(20)
   })
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createWalletClient, type Hex, http } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
@@ -62,12 +63,15 @@ export interface Target {
 }
 
 const DEADLINE_MS = 20_000
+/** Longest wait for a limit on requests, which a run of all rows reaches where a deployment has the default ones. */
+const PATIENCE_MS = 30_000
+const SHORTEST_WAIT_MS = 1_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export function createTarget(options: TargetOptions): Target {
   const made = new Map<string, Promise<unknown>>()
   const base = options.url.replace(/\/+$/, '')
-  const send: Target['send'] = async (method, path, body, headers = {}) => {
+  const ask: Target['send'] = async (method, path, body, headers = {}) => {
     const url = new URL(`${base}${path}`)
     if (options.testnet) url.searchParams.set('testnet', 'true')
     const response = await fetch(url, {
@@ -79,6 +83,15 @@ export function createTarget(options: TargetOptions): Target {
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return { status: response.status, body: isJson ? JSON.parse(text) : undefined, text, headers: response.headers }
+  }
+  const send: Target['send'] = async (...request) => {
+    const endMs = performance.now() + PATIENCE_MS
+    for (;;) {
+      const reply = await ask(...request)
+      const waitMs = Math.max(Number(reply.headers.get('retry-after')) * 1_000, SHORTEST_WAIT_MS)
+      if (reply.status !== 429 || !(performance.now() + waitMs < endMs)) return reply
+      await sleep(waitMs)
+    }
   }
   return {
     options,

@@ -1,6 +1,6 @@
 import type { Hex, SmartWalletPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
-import { parseEvmSignature, personalHash, recoverSigner } from '../../registry/auth/evm.js'
+import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/auth/message.js'
 import { isSignedBySolana, parseSolanaSignature } from '../../registry/auth/solana.js'
@@ -146,7 +146,7 @@ function requireSignature(type: AddressType, text: string): Hex | Buffer {
 
 function isSignedByAccount(wallet: Address, message: string, signature: Hex | Buffer): boolean {
   if (typeof signature !== 'string') return isSignedBySolana(message, signature, wallet.bytes.subarray(1))
-  const bytes = parseEvmSignature(signature)
+  const bytes = parseEvmSignature(signature) ?? parseCompactSignature(signature)
   return bytes !== null && recoverSigner(message, bytes) === wallet.text
 }
 

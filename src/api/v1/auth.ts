@@ -45,7 +45,8 @@ function boundTo(query: Query): Signer | undefined {
 
 export const ProofSchema = named('Proof', {
   signature: z.string().openapi({
-    description: 'evm: 65 bytes in 0x hex (personal_sign); solana: 64 bytes in 0x hex, base58 or base64',
+    description:
+      'evm: 65 bytes in 0x hex (personal_sign), or the 64 of EIP-2098; solana: 64 bytes in 0x hex, base58 or base64',
   }),
   signingDate,
   type: addressType,

@@ -5,6 +5,8 @@ import { keccak256 } from '../primitives/keccak.js'
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
 
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+const COMPACT = /^0x[0-9a-fA-F]{128}$/
+const FIRST_BIT = 0x80
 
 /** The hash that personal_sign signs. @returns 32 bytes */
 export function personalHash(message: string): Buffer {
@@ -14,6 +16,15 @@ export function personalHash(message: string): Buffer {
 
 /** The 65 bytes r ‖ s ‖ v of a signature, null for any other form. */
 export const parseEvmSignature = (text: string): Buffer | null => (SIGNATURE.test(text) ? fromHex(text) : null)
+
+/** The 65 bytes of a compact signature (EIP-2098: the parity is the first bit of s), null for any other form. */
+export function parseCompactSignature(text: string): Buffer | null {
+  if (!COMPACT.test(text)) return null
+  const bytes = fromHex(`${text}00`)
+  bytes[64] = bytes[32]! >> 7
+  bytes[32]! &= ~FIRST_BIT
+  return bytes
+}
 
 /** v as wallets give it: 27 and 28, or the bare parity. */
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }

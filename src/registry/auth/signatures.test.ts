@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import fc from 'fast-check'
-import { hashMessage } from 'viem'
+import { hashMessage, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
-import { parseEvmSignature, personalHash, recoverSigner } from './evm.js'
+import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner } from './evm.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from './solana.js'
 
@@ -68,6 +68,17 @@ describe('EVM signatures', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it('are read in the compact form of EIP-2098 as in the long one, and in no other length', async () => {
+    for (let i = 0; i < 8; i++) {
+      const signature = await account.signMessage({ message: String(i) })
+      const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
+      expect(recoverSigner(String(i), parseCompactSignature(compact)!)).toBe(account.address.toLowerCase())
+      expect(recoverSigner(`${i}.`, parseCompactSignature(compact)!)).not.toBe(account.address.toLowerCase())
+      for (const text of [signature, `${compact}00`, compact.slice(0, -2), compact.slice(2)])
+        expect(quick(() => parseCompactSignature(text))).toBeNull()
+    }
   })
 
   it('of no account have no signer: an unknown v, and r or s out of range', () => {
