@@ -4,6 +4,7 @@ import type { Context } from '../../src/api/http/context.js'
 import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
+import type { ChainPort } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { findTracked } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
@@ -12,20 +13,18 @@ import { isTerminal } from '../../src/registry/status.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import type { HubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
-import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from './hubChain.js'
+import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain } from './hubChain.js'
+import { CONFIRMATION_BLOCKS, expectedOf, type KnownTx } from './statusExpected.js'
 
 /**
  * Status against a small model of its own: the expected status follows from the chain's plain facts (where each
  * transaction is, in which order bids came) and from what was asked before, by none of the project's rules.
  */
 
-const CONFIRMATION_BLOCKS = 2
 const SENDERS = 3
 const NAMES = 4
 
-interface Tracked extends SignedTx {
-  /** Whether its status was requested while the chain had it. */
-  isRemembered: boolean
+interface Tracked extends KnownTx {
   /** The first terminal answer. */
   terminal: TxStatus | null
 }
@@ -39,6 +38,8 @@ interface Real {
   chain: HubChain
   world: HubWorld
   context: () => Promise<Context>
+  /** Another process, which keeps what chains told it for a while, as it does for visitors. */
+  elsewhere: Context
   indexer: ChainIndexer
   /** The first block of this run. */
   base: number
@@ -154,6 +155,25 @@ const step = (): Command =>
   )
 const poll = (at: number): Command => command(`poll(${at})`, hasTxs, ({ txs }, real) => check(txs, pick(txs, at), real))
 
+/** Asks another process, which may answer what was true a moment ago: for ever it says what is true now. */
+const pollElsewhere = (at: number): Command =>
+  command(`pollElsewhere(${at})`, hasTxs, async ({ txs }, real) => {
+    const tx = pick(txs, at)
+    const answer = await evmStatus(real.elsewhere, tx.hash)
+    const about = `${tx.hash} elsewhere: ${JSON.stringify(answer)}`
+    if (!isTerminal(answer.status)) {
+      // what is remembered is in the tables, for all processes
+      if (tx.isRemembered) assert.equal(tx.terminal, null, about)
+      if (answer.status === 'pending') await isRemembered(tx, real, about)
+      return
+    }
+    const { status, outcomes } = await expectedOf(txs, tx, real)
+    assert.equal(answer.status, tx.terminal?.status ?? status, about)
+    const names = answer.names?.map(({ outcome }) => outcome)
+    if (outcomes && !tx.terminal) assert.deepEqual(names, outcomes, about)
+    tx.terminal ??= answer
+  })
+
 async function catchUp(real: Real): Promise<void> {
   for (;;) {
     const { kind } = await real.indexer.step()
@@ -188,44 +208,16 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
       )
     tx.terminal = answer
   }
+  if (place.at !== 'nowhere' && !isTerminal(answer.status)) await isRemembered(tx, real, about)
+}
+
+/** Waits until a transaction is remembered: one in the tail is so behind the caller's back. */
+async function isRemembered(tx: Tracked, { world }: Real, about: string): Promise<void> {
   // a cancel names no contract of ours
-  if (tx.names && place.at !== 'nowhere' && !isTerminal(answer.status)) {
-    // a transaction in the tail is remembered behind the caller's back
-    const isKept = async () => (await findTracked(real.world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
-    assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
-    tx.isRemembered = true
-  }
-}
-
-interface Expected {
-  status: string
-  outcomes?: string[]
-}
-
-async function expectedOf(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<Expected> {
-  const { chain } = real
-  const confirmed = (await chain.head()) - CONFIRMATION_BLOCKS
-  const place = await chain.place(tx)
-  if (place.at === 'mined') {
-    if (place.block > confirmed) return { status: 'pending' }
-    if (!place.succeeded || !tx.names) return { status: 'invalid' }
-    return outcomeOf(tx, await chain.bids(real.base, confirmed))
-  }
-  if (place.at === 'mempool') return { status: 'pending' }
-  if (!tx.isRemembered) return { status: 'not_found' }
-  for (const other of txs) {
-    if (other === tx || other.sender !== tx.sender || other.nonce !== tx.nonce) continue
-    const its = await chain.place(other)
-    if (its.at !== 'mined' || its.block > confirmed) continue
-    return expectedOf(txs, other, real)
-  }
-  return { status: 'pending' }
-}
-
-/** The first bid for a name wins it. */
-function outcomeOf(tx: Tracked, bids: readonly { tx: string; name: string }[]): Expected {
-  const outcomes = tx.names!.map((name) => (bids.find((bid) => bid.name === name)?.tx === tx.hash ? 'won' : 'lost'))
-  return { status: outcomes[0] === 'won' ? 'finalized' : 'lost_bid', outcomes }
+  if (!tx.names) return
+  const isKept = async () => (await findTracked(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
+  assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
+  tx.isRemembered = true
 }
 
 const names = fc.array(fc.nat({ max: NAMES - 1 }), { minLength: 1, maxLength: 2 })
@@ -249,6 +241,7 @@ const COMMANDS = [
   at.map(poll),
   at.map(poll),
   at.map(poll),
+  at.map(pollElsewhere),
 ]
 
 export interface ModelRun {
@@ -271,12 +264,14 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
-  const context = async () =>
+  const contextOf = (port: ChainPort): Context =>
     createContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
-      chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],
+      chains: [port],
     }).mainnet
+  const open = () => createEvmChain({ config: world.config, chain: row.chain, rpc })
+  const context = async () => contextOf(open())
   const counts = new Map<string, number>()
   let run = 0
   const setUp = async (): Promise<{ model: Model; real: Real }> => {
@@ -289,6 +284,7 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
       chain,
       world,
       context,
+      elsewhere: contextOf(open().forStrangers()),
       counts,
       indexer: await world.restart(),
       base: await chain.head(),

@@ -100,9 +100,18 @@ const SHAPES: Readonly<Record<Hex, readonly [indexed: number, words: number]>> =
   [SENT_TOPIC]: [2, 0],
 }
 
-function hasShape({ topics, data }: RawLog): boolean {
+function hasShape(log: RawLog): boolean {
+  const { topics, data } = log
   const shape = SHAPES[topics[0]!]
-  return shape !== undefined && topics.length === 1 + shape[0] && data.length === 2 + 64 * shape[1]
+  return (
+    shape !== undefined && topics.length === 1 + shape[0] && data.length === 2 + 64 * shape[1] && areNumbersOurs(log)
+  )
+}
+
+/** Whether the tables can hold a log's counts: a contract of others may log any words. */
+function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
+  if (first === RECEIVED_TOPIC) return Number(data) < 2 ** 31
+  return (first !== CREDITED_TOPIC && first !== WITHDRAWN_TOPIC) || Number(eid) < 2 ** 32
 }
 
 /**

@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
-import { orIfRefused, transient } from '../rpc/errors.js'
+import { lacksMethod, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -74,46 +74,70 @@ export interface LogFilter {
   topics: readonly Hex[]
 }
 
+/** Logs of an answer that its node did not cut off without a word: no known bound is lower. */
+const KNOWN_WHOLE = 49
+/** Most logs of an answer that was seen to be whole, by node: what it cuts off is beyond them. */
+const wholeUpTo = new WeakMap<Call, number>()
+
 /**
  * Reads the logs of blocks `from` to `to`, in order, with the last block's header from the same node: a node that lacks
  * the last block would return an empty list instead of an error.
+ * @throws RpcError of fault too_much, too, where the node gives a part of several blocks' logs
  */
-export async function getLogRange(
-  call: Call,
-  { addresses, topics }: LogFilter,
-  from: number,
-  to: number,
-): Promise<LogRange> {
-  const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
-  const [logs, last] = await Promise.all([call<RawLog[]>('eth_getLogs', [filter]), getHeader(call, to)])
+export async function getLogRange(call: Call, filter: LogFilter, from: number, to: number): Promise<LogRange> {
+  const [logs, last] = await Promise.all([listLogs(call, filter, from, to), getHeader(call, to)])
   if (!last) throw transient(`eth_getLogs: the node does not have block ${to} yet`)
-  return { logs: ordered(logs, addresses, { from, to }), last }
+  if (from < to && logs.length > (wholeUpTo.get(call) ?? KNOWN_WHOLE)) {
+    const end = Number(logs.at(-1)!.blockNumber)
+    const known = logs.filter(({ blockNumber }) => Number(blockNumber) === end).length
+    if ((await listLogs(call, filter, end, to)).length > known)
+      throw new RpcError('too_much', `eth_getLogs: ${logs.length} logs of blocks ${from}-${to} are not all`)
+    wholeUpTo.set(call, logs.length)
+  }
+  return { logs, last }
+}
+
+async function listLogs(call: Call, { addresses, topics }: LogFilter, from: number, to: number): Promise<RawLog[]> {
+  const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
+  return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
 /** Address parameter of `eth_getLogs`: a list only for several addresses. */
 const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
   addresses.length === 1 ? addresses[0]! : addresses
 
-/**
- * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. The receipts decide where the
- * list is empty but the header's bloom filter matches: some nodes announce a block before they index its logs.
- */
-export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
-  if (!bloomMayHoldLogs(header.logsBloom, filter)) return []
-  const { addresses, topics } = filter
-  const logs = await call<RawLog[]>('eth_getLogs', [
-    { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash },
-  ])
-  const found = logs.length > 0 ? logs : await logsOfReceipts(call, filter, header)
-  return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
+/** Logs of one block. */
+interface BlockLogs {
+  logs: RawLog[]
+  /** Whether more than one list without them says that there are none. */
+  isSure: boolean
 }
 
-/** Reads the logs of a block from its receipts, checked by block hash. Empty where the node lacks the method. */
-async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
+/**
+ * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. The receipts decide where the
+ * list is empty but the header's bloom filter matches: some nodes announce a block before they index its logs. Where
+ * the node lacks the method, the list has to be asked for again later.
+ */
+export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<BlockLogs> {
+  if (!bloomMayHoldLogs(header.logsBloom, filter)) return { logs: [], isSure: true }
+  const { addresses, topics } = filter
+  const listed = await call<RawLog[]>('eth_getLogs', [
+    { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash },
+  ])
+  const found = listed.length > 0 ? listed : await logsOfReceipts(call, filter, header)
+  const logs = ordered(found ?? [], addresses, { from: header.number, to: header.number, hash: header.hash })
+  return { logs, isSure: found !== null }
+}
+
+/** Reads the logs of a block from its receipts, checked by block hash. Null where the node lacks the method. */
+async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[] | null> {
   const method = 'eth_getBlockReceipts'
   const asked = call<{ blockHash: Hex; logs: RawLog[] }[] | null>(method, [quantity(header.number)])
-  const receipts = await orIfRefused(asked, 'refused')
-  if (receipts === 'refused') return []
+  const receipts = await asked.catch((error: Error) => {
+    if (lacksMethod(error)) return 'lacking' as const
+    throw error
+  })
+  if (receipts === 'lacking') return null
   // a matching bloom filter comes from at least one receipt
   if (!receipts?.length || receipts.some(({ blockHash }) => blockHash !== header.hash))
     throw transient(`${method}: not those of block ${header.number} (${header.hash})`)

@@ -1,4 +1,4 @@
-import { transient } from '../rpc/errors.js'
+import { RpcError, transient } from '../rpc/errors.js'
 import type { Rpc } from '../rpc/evm.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import {
@@ -37,7 +37,7 @@ export async function readCheckedLogs(
   const fresh = { from: Math.max(from, checkFrom), last }
   const checked = [
     ...(from < checkFrom ? await compareLogs(rpc, call, filter, old) : []),
-    ...(to < checkFrom ? [] : await completeLogs(call, filter, logs.slice(cut), fresh)),
+    ...(to < checkFrom ? [] : await completeLogs(rpc, call, filter, { ...fresh, logs: logs.slice(cut) })),
   ]
   return { logs: checked, last, first: first ?? last }
 }
@@ -47,7 +47,7 @@ export async function readCheckedLogs(
  * header and bloom filter.
  * @param call the node that gave `logs`
  * @returns `logs` themselves where no other node answers
- * @throws RpcError
+ * @throws RpcError, of fault too_much where the other node wants a smaller range
  */
 async function compareLogs(
   rpc: Rpc,
@@ -55,7 +55,11 @@ async function compareLogs(
   filter: LogFilter,
   { logs, from, to }: { logs: readonly RawLog[]; from: number; to: number },
 ): Promise<readonly RawLog[]> {
-  const second = await rpc.onAnotherNode(call, (other) => getLogRange(other, filter, from, to))
+  const second = await rpc.onAnotherNode(call, (other) => orTooMuch(getLogRange(other, filter, from, to)))
+  if (second instanceof RpcError) {
+    if (to - from >= LEAST_COMPARED_BLOCKS) throw second
+    return logs
+  }
   if (!second) return logs
   const [ours, theirs] = [byBlock(logs), byBlock(second.logs)]
   const isSame = (block: number) => keysOf(ours.get(block)) === keysOf(theirs.get(block))
@@ -63,10 +67,19 @@ async function compareLogs(
   for (const block of doubtful) {
     const header = await getHeader(call, block)
     if (!header) throw transient(`eth_getBlockByNumber: block ${block} is missing`)
-    ours.set(block, await getBlockLogs(call, filter, header))
+    ours.set(block, await logsOfBlock(rpc, call, filter, header))
   }
   return doubtful.length === 0 ? logs : [...ours.entries()].sort(([a], [b]) => a - b).flatMap(([, list]) => list)
 }
+
+/** Another node's lower bound on ranges is heeded down to this many blocks: below, reading all would take too long. */
+const LEAST_COMPARED_BLOCKS = 500
+
+const orTooMuch = <T>(asked: Promise<T>): Promise<T | RpcError> =>
+  asked.catch((error: Error) => {
+    if (error instanceof RpcError && error.fault === 'too_much') return error
+    throw error
+  })
 
 const keysOf = (logs: readonly RawLog[] = []): string =>
   logs.map(({ blockHash, logIndex, data }) => `${blockHash}/${logIndex}/${data}`).join()
@@ -90,10 +103,10 @@ function byBlock(logs: readonly RawLog[]): Map<number, RawLog[]> {
  * @throws RpcError transient where headers or logs are not of one chain
  */
 async function completeLogs(
+  rpc: Rpc,
   call: Call,
   filter: LogFilter,
-  logs: readonly RawLog[],
-  { from, last }: { from: number; last: Header },
+  { logs, from, last }: { logs: readonly RawLog[]; from: number; last: Header },
 ): Promise<RawLog[]> {
   const blocks = byBlock(logs)
   const checked: RawLog[] = []
@@ -101,9 +114,16 @@ async function completeLogs(
     const given = blocks.get(header.number)
     if (given?.some(({ blockHash }) => blockHash !== header.hash))
       throw transient(`eth_getLogs: got a log of block ${header.number} from another fork`)
-    checked.push(...(given ?? (await getBlockLogs(call, filter, header))))
+    checked.push(...(given ?? (await logsOfBlock(rpc, call, filter, header))))
   }
   return checked
+}
+
+/** The logs of a confirmed block; what one node is not sure of is another's to say. */
+async function logsOfBlock(rpc: Rpc, call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
+  const { logs, isSure } = await getBlockLogs(call, filter, header)
+  const second = isSure ? null : await rpc.onAnotherNode(call, (other) => getBlockLogs(other, filter, header))
+  return second?.logs ?? logs
 }
 
 /** Headers of blocks `from` to `last`, each the parent of the next. */

@@ -72,6 +72,21 @@ export async function orIfRefused<T, const F>(asked: Promise<T>, fallback: F): P
   }
 }
 
+/** JSON-RPC 2.0, section 5.1: there is no such method. */
+const METHOD_NOT_FOUND = -32_601
+const LACKING =
+  /unsupported method|\bmethods?\b.{0,60}\b(not (found|available|supported|allowed|whitelisted)|does not exist|disabled)/i
+
+/** Whether a node refuses a method, or has none of that name: another node may have it. */
+export function lacksMethod(error: unknown): boolean {
+  if (!(error instanceof RpcError)) return false
+  const said: readonly ErrorShape[] = causesOf(error.cause)
+  return (
+    error.fault === 'refused' ||
+    said.some(({ code, details }) => code === METHOD_NOT_FOUND || LACKING.test(details ?? ''))
+  )
+}
+
 /** Fields that transports' errors may have. */
 export interface ErrorShape {
   name?: string

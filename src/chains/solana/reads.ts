@@ -165,7 +165,7 @@ export async function listTransactions(
 }
 
 /**
- * Reads listed transactions in their order. One that no node can show for its form is given without events: the
+ * Reads listed transactions in their order. One that the node can't show for its form is given without events: the
  * program's counters tell whether it held a payment.
  * @throws RpcError transient when the node lists a transaction that it can't show yet
  */
@@ -189,6 +189,9 @@ export const readTransactions = (
       throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
     }),
   )
+
+/** Whether a transaction was given without its events, which another node, or this one later, may show. */
+export const isLaidAside = ({ isOurs, unknown }: ReadTransaction): boolean => !isOurs && unknown.length > 0
 
 /** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
 const ANY_VERSION = 255

@@ -11,7 +11,7 @@ import type { Progress } from '../progress.js'
 import { backfill } from './backfill.js'
 import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
 import { fillGaps } from './fillGaps.js'
-import { extendTail } from './tail.js'
+import { extendTail, readUnsure } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
 import { createRangeWidth } from './width.js'
 import { firstBatch, writeFollowed } from './write.js'
@@ -136,7 +136,7 @@ export class ChainIndexer {
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
+    const confirming = await readUnsure(chain, firstBatch(tail.filter(({ block }) => block <= confirmedBlock)))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
     const last = confirming.at(-1)

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import type { Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Progress } from '../progress.js'
@@ -58,6 +59,8 @@ export interface TailBlock {
   parentHash: Buffer
   timestampMs: number
   decoded: DecodedLogs
+  /** The block's header where a node had no logs of it yet, or perhaps none at all; null where it is sure. */
+  unsure: Header | null
 }
 
 /** Logs of blocks, in order. */

@@ -1,4 +1,9 @@
-import { type ListedTransaction, type ReadTransaction, readTransactions } from '../../chains/solana/reads.js'
+import {
+  isLaidAside,
+  type ListedTransaction,
+  type ReadTransaction,
+  readTransactions,
+} from '../../chains/solana/reads.js'
 import { measure } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
@@ -18,7 +23,7 @@ export async function inChunks(
   listed: readonly ListedTransaction[],
   write: WriteChunk,
 ): Promise<void> {
-  const { rpc, registrar, commitment, identity, label, signal, onProgress } = options
+  const { identity, label, signal, onProgress } = options
   const startedMs = Date.now()
   const ahead: Promise<ReadTransaction[]>[] = []
   let requested = 0
@@ -26,7 +31,7 @@ export async function inChunks(
   for (let done = 0; done < listed.length && !signal.aborted; done += CHUNK) {
     while (ahead.length < CHUNKS_AHEAD && requested < listed.length) {
       const some = listed.slice(requested, requested + CHUNK)
-      const chunk = rpc.onOneNode((call) => readTransactions(call, registrar, some, commitment))
+      const chunk = readOf(options, some)
       // awaited in its turn; until then a failure is not unhandled
       chunk.catch(() => {})
       ahead.push(chunk)
@@ -39,3 +44,17 @@ export async function inChunks(
     onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
   }
 }
+
+/** Reads transactions of one node, and of another those that it can't show. */
+const readOf = (
+  { rpc, registrar, commitment }: PaymentWatcherOptions,
+  listed: readonly ListedTransaction[],
+): Promise<ReadTransaction[]> =>
+  rpc.onOneNode(async (call) => {
+    const txs = await readTransactions(call, registrar, listed, commitment)
+    const aside = txs.filter(isLaidAside)
+    if (aside.length === 0) return txs
+    const again = await rpc.onAnotherNode(call, (other) => readTransactions(other, registrar, aside, commitment))
+    const shown = new Map(again?.map((tx) => [tx.signature, tx]))
+    return txs.map((tx) => shown.get(tx.signature) ?? tx)
+  })

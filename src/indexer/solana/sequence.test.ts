@@ -90,6 +90,19 @@ describe('the payments of a program', () => {
   })
 })
 
+describe('a transaction that no node could show', () => {
+  it('is read again, also while another leaves a gap', () => {
+    const tracker = trackerAt()
+    const aside = tx(1, { ...noEvents(), unknown: ['getTransaction: not supported'] })
+    const next = tx(2, { payments: [paid(2n)] })
+    tracker.advance([aside, next], 0)
+    expect([...stateOf(tracker), tracker.hasRead(next.signature)]).toEqual([0, 0, false, true])
+    expect(tracker.hasRead(aside.signature)).toBe(false)
+    tracker.advance([tx(1, { payments: [paid(1n)] })], 0)
+    expect([...stateOf(tracker), tracker.hasRead(aside.signature)]).toEqual([2, 0, true, true])
+  })
+})
+
 describe('what becomes of payments', () => {
   it('is told by both kinds of events', () => {
     const { outcomes } = trackerAt().advance(

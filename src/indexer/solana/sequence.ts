@@ -1,4 +1,4 @@
-import type { ReadTransaction } from '../../chains/solana/reads.js'
+import { isLaidAside, type ReadTransaction } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { knownUpTo } from '../../registry/payment/quote.js'
 import { outcomesOf, type ProgramIdentity, paymentsOf } from './row.js'
@@ -74,7 +74,7 @@ export class SequenceTracker {
   advance(txs: readonly ReadTransaction[], nowMs: number): Tracked {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
-      this.#read.add(tx.signature)
+      if (!isLaidAside(tx)) this.#read.add(tx.signature)
       for (const payment of paymentsOf(this.#identity, tx, nowMs)) payments.set(hexOf(payment.id), payment)
       for (const outcome of outcomesOf(this.#identity, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }
