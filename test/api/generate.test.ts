@@ -117,6 +117,27 @@ describe('a generated wallet', () => {
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
   })
 
+  it('is asked for by a stranger with the statements of an address that was never made', async () => {
+    const [alice, mallory] = [newAccount(), newAccount()]
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: true })).body
+    await post(mallory, '/v1/clusters')
+    const { pool } = world
+    const plain = pool.query.bind(pool) as (config: { text: string }, ...rest: unknown[]) => Promise<object>
+    const statementsFor = async (asked: string) => {
+      const texts: string[] = []
+      const query = (config: { text: string }, ...rest: unknown[]) => {
+        if (/wallet_shares|clusters|wallets/.test(config.text)) texts.push(config.text)
+        return plain(config, ...rest)
+      }
+      Object.assign(pool, { query })
+      expect((await recover(mallory, { address: asked, share })).status).toBe(404)
+      Object.assign(pool, { query: plain })
+      return texts
+    }
+    expect(await statementsFor(address)).toEqual(await statementsFor(randomAddress()))
+    expect(await statementsFor(address)).not.toEqual([])
+  })
+
   it('is recovered by no signature that was used, nor one that signs in, of which the bound is never shown', async () => {
     const alice = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   encodeAbiParameters,
   encodeDeployData,
@@ -142,6 +144,50 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
     const nonsense = encodeAbiParameters([{ type: 'uint256' }], [2n ** 255n]).slice(2)
     for (const inner of ['', 'ab', '00'.repeat(96), nonsense.repeat(3), keccak256('0x').slice(2).repeat(10)])
       expect(await ask(`0x${inner}${magic}`, { acceptsErc6492: true }), inner).toBe(false)
+  })
+})
+
+describe('a node that says yes to everything', () => {
+  /** What is left to the honest node identifies the chain. */
+  const liar = createServer(async (req, res) => {
+    const text = Buffer.concat(await req.toArray()).toString()
+    const { id, method } = JSON.parse(text)
+    const lies: Record<string, Hex> = { eth_getCode: '0x60', eth_call: `0x${'1'.padStart(64, '0')}` }
+    const init = { method: 'POST', body: text, headers: { 'content-type': 'application/json' } }
+    const answer = lies[method]
+      ? JSON.stringify({ jsonrpc: '2.0', id, result: lies[method] })
+      : await (await fetch(chain.chain.rpcUrls.default.http[0]!, init)).text()
+    res.setHeader('content-type', 'application/json').end(answer)
+  })
+  let urls: [string, string]
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
+    urls = [`http://127.0.0.1:${(liar.address() as AddressInfo).port}`, chain.chain.rpcUrls.default.http[0]!]
+  })
+  afterAll(() => {
+    liar.close()
+    liar.closeAllConnections()
+  })
+  const over = (rpcUrls: readonly string[]) =>
+    createSmartWallets(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }), 31_337)
+  const asking = async (of: Hex, by: typeof owner) => ({
+    ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
+  })
+
+  it.each(['first', 'second'])('signs for nobody as the %s of two', async (place) => {
+    const asked = over(place === 'first' ? urls : urls.toReversed())
+    expect(await asked.isValidSignature(await asking(stranger.address, owner))).toBe(false)
+    expect(await asked.isValidSignature(await asking(wallet, stranger))).toBe(false)
+    expect(await asked.isValidSignature(await asking(wallet, owner))).toBe(true)
+  })
+
+  it('is not needed: who is away denies nothing', async () => {
+    const away = `http://127.0.0.1:${await freePort()}`
+    for (const rpcUrls of [
+      [away, urls[1]],
+      [urls[1], away],
+    ])
+      expect(await over(rpcUrls).isValidSignature(await asking(wallet, owner))).toBe(true)
   })
 })
 

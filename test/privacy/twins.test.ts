@@ -140,16 +140,102 @@ describe('with private wallets and without', () => {
       if (state === 'tables with statistics') for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
       const plans = twins.map(({ pool }) => recordPlans(pool))
       const statements = new Set<string>()
-      for (const asked of questions(TIMES.slice(0, 12))) {
-        for (const world of twins) await answer(world, asked, {})
-        const [first, second] = plans.map((plan) => plan.take())
-        expect(first, asked.path).toEqual(second)
-        for (const [text] of first!) statements.add(String(text))
-      }
+      for (const headers of askers)
+        for (const asked of questions(TIMES.slice(0, 12))) {
+          for (const world of twins) await answer(world, asked, headers)
+          const [first, second] = plans.map((plan) => plan.take())
+          expect(first, asked.path).toEqual(second)
+          for (const [text] of first!) statements.add(String(text))
+        }
       for (const plan of plans) plan.end()
       expect(statements.size).toBeGreaterThan(15)
     },
   )
+})
+
+/** What a stranger signs, one after the other: each route that needs a key, about what is private and what is not. */
+const SIGNED: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['POST', `/v1/clusters/verify/${toHex(FOO)}`],
+  ['POST', `/v1/clusters/verify/0x${'12'.repeat(32)}`],
+  ...addresses.map((address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const),
+  ['DELETE', '/v1/clusters/wallets', addresses],
+  ['POST', '/v1/bundles/assign', { community: 'foo', name: 'secret' }],
+  ['POST', '/v1/clusters'],
+  ...addresses.map((address, i) => ['POST', '/v1/clusters/wallets', [{ address, name: `seen-${i}` }]] as const),
+  ...addresses.map((address, i) => ['POST', '/v1/bundle/wallets', [{ address, name: `other-${i}` }]] as const),
+  ['POST', '/v1/clusters/wallets', [{ address: WALLETS.pat, name: 'seen-5', isPrivate: true }]],
+  ['PUT', '/v1/clusters/wallets/names', [{ address: WALLETS.pat, name: 'secret' }]],
+  ...addresses.map((address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const),
+  ...names.map((name) => ['PUT', `/v1/communities/${name}`, { prices: [] }] as const),
+  ...names.flatMap((name) => [
+    ['POST', `/v0.1/cluster/${name}/update/wallets`, { remove: addresses }] as const,
+    ['GET', `/v1/airdrop/claim/${name}`] as const,
+    ['POST', '/v1/bundles/assign', { community: name, name: 'secret', bundleId: toHex(FOO) }] as const,
+    ...[...PATH.walletName, 'hidden', 'last'].flatMap((wallet) =>
+      [...addresses, undefined].map(
+        (walletAddress) =>
+          [
+            'POST',
+            `/v1/names/community/${name}/register`,
+            { name: wallet, ...(walletAddress && { walletAddress }) },
+          ] as const,
+      ),
+    ),
+  ]),
+  ...['id', 'name', 'address'].flatMap((by, i) =>
+    [[toHex(FOO)], names, addresses][i]!.map((value) => ['GET', `/v1/clusters/${by}/${value}`] as const),
+  ),
+  ['DELETE', '/v1/clusters/wallets', [WALLETS.pat, WALLETS.paul]],
+  ['GET', '/v1/keys'],
+  ['DELETE', '/v1/auth/token'],
+]
+/** Routes of which a call needs more than a key: test/api/generate.test.ts asks them for others' keys. */
+const NOT_SIGNED = [
+  ...['/v1/clusters/generate/wallet', '/v1/clusters/generate/wallet/recover', '/v1/bundle'],
+  ...['/v1/keys', '/v1/keys/:id'],
+]
+
+it('what a stranger signs is answered, and shown, the same', async () => {
+  // signed changes are refused where the database's clock says otherwise
+  vi.useRealTimers()
+  const required = routes.filter(({ auth, path }) => auth === 'required' && !NOT_SIGNED.includes(path))
+  const isOf = (path: string, { path: pattern }: (typeof routes)[number]) =>
+    new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
+  for (const route of required)
+    expect(
+      SIGNED.some(([method, path]) => method.toLowerCase() === route.method && isOf(path, route)),
+      `${route.method} ${route.path}: say what a stranger signs`,
+    ).toBe(true)
+  const headers = askers[1]!
+  const asked = async (world: ApiWorld, method: string, path: string, body?: unknown) => {
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const { status, body: answered, headers: shown } = await world.request(path, init)
+    const kept = [...shown].filter(([name]) => !['date', 'x-request-id', 'x-clusterd-position'].includes(name))
+    return JSON.stringify([status, answered, kept])
+  }
+  // the database's clock dates what is signed
+  const undated = (text: string) =>
+    text.replaceAll(/"timestamp":\d+|\d{4}-\d\d-\d\d[ T][\d:.]+(?:Z|\+00)|"etag","[^,]+"/g, '')
+  const statuses = new Set<string>()
+  for (const [method, path, body] of SIGNED) {
+    const [first, second] = await Promise.all(twins.map((world) => asked(world, method, path, body)))
+    expect(undated(first!), `${method} ${path} ${JSON.stringify(body)}`).toBe(undated(second!))
+    statuses.add(first!.slice(1, 4))
+    const shown = twins.map(async (world) => {
+      const events = world.get('/v1/events?orderBy=newest&limit=3')
+      const known = [
+        world.post('/v1/names/address', addresses),
+        world.post(
+          '/v1/names',
+          pairs.map((name) => ({ name })),
+        ),
+      ]
+      return JSON.stringify((await Promise.all([events, ...known])).map((reply) => reply.body.items ?? reply.body))
+    })
+    const [here, there] = await Promise.all(shown)
+    expect(undated(here!), `after ${method} ${path}`).toBe(undated(there!))
+  }
+  expect([...statuses].sort()).toEqual(['200', '403', '404', '409'])
 })
 
 /** Rows that a statement reads of each table. */

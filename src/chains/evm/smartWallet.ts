@@ -8,7 +8,7 @@ import {
   type SmartWalletPort,
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
-import type { Rpc } from '../rpc/evm.js'
+import type { Call, Rpc } from '../rpc/evm.js'
 import { servedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
@@ -90,6 +90,13 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** Runs the probe: a call without receiver "deploys" its answer, and no other word is a yes. */
-const probe = async (rpc: Rpc, data: Hex): Promise<boolean> =>
-  (await orIfRefused(rpc.call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']), null)) === YES
+/** Runs the probe; a yes is good where no other node denies it: one that lies would sign for every address. */
+const probe = (rpc: Rpc, data: Hex): Promise<boolean> =>
+  rpc.onQuickestNode(async (call) => {
+    const isSigned = await probeOn(call, data)
+    return isSigned && (await rpc.onAnotherNode(call, (other) => probeOn(other, data))) !== false
+  })
+
+/** Runs the probe on a node: a call without receiver "deploys" its answer, and no other word is a yes. */
+const probeOn = async (call: Call, data: Hex): Promise<boolean> =>
+  (await orIfRefused(call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']), null)) === YES

@@ -57,6 +57,8 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
     ...keysOf([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
+    // as of bids
+    mayPublish: true,
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))

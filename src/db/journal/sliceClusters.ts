@@ -8,13 +8,14 @@ import { rowsHeldBy } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * Chooses the clusters that are read whole: those named by id, those of actors, of privately verified wallets, and
- * owners of communities. Batches of bids rarely need any.
+ * Chooses the clusters that are read whole: those named by id, those of actors, where there are bids those of privately
+ * verified wallets, which a bid makes public, and owners of communities. Batches of bids rarely need any.
  */
 export function chooseClusters({ clusters, clusterSerials, verified, owners }: Slice, keys: Keys): void {
   const whole = new Set<number>()
   for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
-  for (const [key, { cluster, isPrivate }] of verified) if (isPrivate || keys.actors.has(key)) whole.add(cluster)
+  for (const [key, { cluster, isPrivate }] of verified)
+    if ((isPrivate && keys.mayPublish) || keys.actors.has(key)) whole.add(cluster)
   for (const community of keys.communities.keys()) {
     const owner = owners.get(community)
     if (owner !== undefined) whole.add(owner)
@@ -22,9 +23,9 @@ export function chooseClusters({ clusters, clusterSerials, verified, owners }: S
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** Loads the chosen clusters with all their wallets. */
+/** Loads the chosen clusters with all their wallets; of others' clusters, those that everybody knows. */
 export async function loadClusters(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
-  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice), readNames(db, slice, keys)])
+  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice, keys), readNames(db, slice, keys)])
 }
 
 /** One name more than a batch moves, which says whether any is left; null for no bound. */
@@ -52,13 +53,24 @@ export async function findSerials(
   return new Map(rows.map(({ id, serial }) => [keyOf(id), serial]))
 }
 
-async function readWallets(db: Queryable, { network, clusters }: Slice): Promise<void> {
+/**
+ * Reads wallets of clusters. Private ones are read where a wallet of the batch is verified, or the one that verifies
+ * itself is listed: nothing else depends on them, and a stranger's change would take a time that tells their number.
+ */
+async function readWallets(db: Queryable, { network, clusters, verified }: Slice, keys: Keys): Promise<void> {
+  const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
+  const [mover = '', ...others] = keys.movers
+  const serials = [...clusters.keys()]
+  const wallets = `SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
   // OFFSET keeps the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
-     FROM unnest($2::int8[]) AS k(serial) CROSS JOIN LATERAL (
-       SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial OFFSET 0) w`
-  const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [[...clusters.keys()]])
+     FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_home)
+     CROSS JOIN LATERAL (SELECT k.is_home OR EXISTS (${wallets} AND w.address = $4::bytea) AS is_own OFFSET 0) m
+     CROSS JOIN LATERAL (${wallets} AND NOT w.private UNION ALL ${wallets} AND w.private AND m.is_own OFFSET 0) w`
+  const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [
+    ...[serials, serials.map((serial) => others.length > 0 || homes.has(serial)), Buffer.from(mover, 'latin1')],
+  ])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
 

@@ -17,14 +17,15 @@ const PUBLIC = `chain IS NOT NULL OR public_count > 0 OR kind = ${ENTRY_KIND.con
 
 /**
  * Bodies as they may be shown: a cluster's change names the public actor and nothing else, since its effects have its
- * public events; a community's names the public actor in place of the one who signed, and not whose claim a name was
- * for.
+ * public events; a community's names the public actor in place of the one who signed, and not whether a bundle's claim
+ * gave the name, which shows that the wallet is in one.
  */
 const ACTOR = `encode(coalesce(j.actor, '\\x${NOBODY.toString('hex')}'), 'hex')`
+const SIGNER = `regexp_replace(convert_from(j.body, 'UTF8'), '^\\{"actor":"[0-9a-f]+"', '{"actor":"' || ${ACTOR} || '"')`
+const ASSIGNED = `'"met":("[0-9a-f]+"|null),"isAssigned":(true|false)\\}$', '"met":null,"isAssigned":false}'`
 const BODY = `CASE WHEN j.kind IN (${codesOf(isClusterChangeKind)}) THEN convert_to('{"actor":"' || ${ACTOR} || '"}', 'UTF8')
   WHEN j.kind IN (${codesOf(isCommunityChangeKind)})
-    THEN convert_to(regexp_replace(regexp_replace(convert_from(j.body, 'UTF8'),
-      '^\\{"actor":"[0-9a-f]+"', '{"actor":"' || ${ACTOR} || '"'), '"met":"[0-9a-f]+","isAssigned":true', '"met":null,"isAssigned":true'), 'UTF8')
+    THEN convert_to(regexp_replace(${SIGNER}, ${ASSIGNED}), 'UTF8')
   ELSE j.body END AS body`
 
 const own = (table: PartitionedTable, network: Network): string => `public.${leaf(table, network)}`
