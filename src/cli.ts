@@ -93,10 +93,10 @@ program
 
 withNetwork(program.command('rewind'), 'to be sure')
   .description(
-    'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --yes starts a new generation',
+    'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --block and --yes starts a new generation',
   )
   .requiredOption('--chain <label>', 'the chain, by its network label')
-  .option('--block <n>', 'the first block to leave out; default: after the newest that the chain still has')
+  .option('--block <n>', 'the first block to leave out; shown by default: after the newest that the chain still has')
   .option('--yes', 'do it')
   .option('--json', 'as JSON')
   .action(async (options: RewindCommand) => (await import('./cli/rewind.js')).rewindChain(options))

@@ -1,14 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-
-const ROOT = join(import.meta.dirname, '..')
-const DOCUMENTS = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`),
-].filter((path) => path.endsWith('.md'))
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+import { DOCUMENTS, ROOT, read } from './support/documents.js'
 
 /** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
 const linksOf = (path: string): string[] =>

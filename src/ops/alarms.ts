@@ -45,7 +45,7 @@ export const ALARMS = {
     means:
       'Two looks over a minute showed another hash for a block that counted as confirmed: a reorg below the confirmation policy, or a node that serves another chain. Nothing of the chain is taken in until an operator has looked.',
     remedy:
-      'Compare the block with an explorer. Where the node was wrong: correct `rpcUrls`, then `clusterd unhalt --chain <label>`. Where the chain was: `clusterd rewind --chain <label>` shows what would change, `--yes` does it; then raise `confirmation`.',
+      'Compare the block with an explorer. Where the node was wrong: correct `rpcUrls`, then `clusterd unhalt --chain <label>`. Where the chain was: `clusterd rewind --chain <label>` shows what would change and names the block, with `--block <n> --yes` it does it; then raise `confirmation`.',
   },
   ClusterdHeadStandsStill: {
     expr: 'clusterd_chain_head_age_seconds > on (network, chain) clusterd_chain_head_alarm_seconds',
@@ -234,7 +234,7 @@ export const ALARMS = {
     for: '2m',
     summary: 'Requests of {{ $labels.route }} are answered {{ $labels.status }}',
     means: 'The database, a chain or a bridge does not answer.',
-    remedy: 'The log has each kind of failure once a minute with its cause; other alarms name the part.',
+    remedy: 'The log has each kind of failure with its cause, at most every five seconds; other alarms name the part.',
   },
 } as const satisfies Record<string, Alarm>
 

@@ -65,6 +65,7 @@ describe('what a request costs', () => {
     ['a quote on Solana', 'POST', '/v1/names/register/solana', {}, 5],
     ['a large quote on Solana', 'POST', '/v1/register/solana', { names: Array(101).fill(1) }, 15],
     ['a quote of v0.1', 'POST', '/v0.1/register', {}, 5],
+    ['a large one of v0.1 on Solana', 'POST', '/v0.1/register', { network: 'solana', names: Array(101).fill(1) }, 15],
     ['a status that asks the chains', 'GET', `/v1/names/register/tx/${hash}`, undefined, 5],
     ['the same of v0.1', 'GET', `/v0.1/register/tx/${hash}`, undefined, 5],
     ['a sign-in', 'POST', '/v1/auth/token', {}, 10],

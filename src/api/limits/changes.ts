@@ -5,7 +5,6 @@ import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/index.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Caller } from '../http/context.js'
 import { perDay, perMinute, type Rate } from './bucket.js'
 import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
 
@@ -76,7 +75,7 @@ interface Asked {
   network: Network
   pool: pg.Pool
   limits: ChangeLimits | null
-  caller?: Caller
+  caller?: { address: string; isRaised: boolean }
 }
 
 /** Wallets and addresses that were refused: their further changes are refused before they wait for their turn. */

@@ -4,7 +4,7 @@ import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN_COST } from '../limits/costs.js'
+import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityOfTexts, keptWith } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { isOfJournal, statusOf } from '../status/status.js'
@@ -98,7 +98,10 @@ const register = route.post('/v0.1/register', {
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
   }),
-  cost: CHAIN_COST,
+  cost: (query, body) =>
+    (body as { network?: unknown } | null | undefined)?.network === SOLANA_LABEL
+      ? solanaQuoteCost(query, body)
+      : CHAIN_COST,
   responses: answers('The transaction to sign and send', z.union([EvmQuoteSchema, SolanaQuoteSchema])),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {

@@ -71,7 +71,7 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
   z.object({
     id: z
       .string()
-      .openapi({ example: 'm-1-42', description: '`<network>-<generation>-<number>`, numbers without gaps' }),
+      .openapi({ example: 'm-1-42', description: '`<m or t>-<generation>-<number>`, numbers without gaps' }),
     type: z.literal(type),
     from: addressText.openapi({
       description: 'The wallet that caused it; the zero address where no public wallet may be named',

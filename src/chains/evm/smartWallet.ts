@@ -18,7 +18,7 @@ const CALL_TIMEOUT_MS = 3_000
 /** Limits on concurrent and on waiting signature checks, which any API client can cause. */
 const AT_ONCE = 16
 const WAITING_LIMIT = 200
-/** Limit on a caller's checks of one wallet, so that they hold up no other, and none that the wallet's owner asks for. */
+/** Limit on a caller's checks of one wallet: they hold up no other, and none that the wallet's owner asks for. */
 const OF_ONE_WALLET = 4
 /** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }

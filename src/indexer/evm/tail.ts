@@ -98,7 +98,7 @@ async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<T
   }
 }
 
-/** Blocks that are confirmed now. Those of which a node was not sure are read again, of two nodes where there are two. */
+/** Blocks that are confirmed now: those of which a node was not sure are read again, of two nodes where it is so. */
 export const readUnsure = (chain: EvmChain, blocks: readonly TailBlock[]): Promise<TailBlock[]> =>
   inBatches(blocks, LOGS_AT_ONCE, async (block) => {
     const { unsure } = block

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+export const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`),
+].filter((path) => path.endsWith('.md'))
+export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+const FENCED = /^ *```(\w*)\n([\s\S]*?)^ *```/gm
+
+/** What stands in backticks, a line each. */
+export const spansOf = (text: string): string[] =>
+  [...text.replace(FENCED, '').matchAll(/`([^`]+)`/g)].map(([, span]) => span!.replace(/\s+/g, ' '))
+
+/** Lines of shell blocks, without comments. */
+export const shellOf = (text: string): string[] =>
+  [...text.matchAll(FENCED)].flatMap(([, language, code]) =>
+    language === 'sh' ? code!.split('\n').map((line) => line.replace(/(^|\s)#.*/, '')) : [],
+  )
+
+/** Rows of tables, by their cells. */
+export const rowsOf = (text: string): string[][] =>
+  [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row]) => row!.split(' | ').map((cell) => cell.trim()))
