@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { Decision, SolanaSigner } from '../chains/solana/signer.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueBlockhashJobs, hasLiveJobs } from '../db/outbox/due.js'
+import { dueBlockhashJobs, hasLiveJobs, wakeDryJobs } from '../db/outbox/due.js'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
@@ -20,6 +20,8 @@ import type { Clock, Outcome } from './step.js'
 /** Transactions that are worked on at once. */
 const CONCURRENCY = 4
 const STATS_EVERY_MS = 5_000
+/** Rent of an account without data, lamports: no fee may leave the authority less. */
+const RENT_LAMPORTS = 890_880n
 
 export interface PayerOptions {
   pool: pg.Pool
@@ -179,7 +181,7 @@ export class Payer {
     groups: readonly Group[],
     start: (group: Group) => Promise<void>,
   ): Promise<void> {
-    const affordable = groups.length > 0 ? Number((await signer.balance()) / signer.maxFee) : 0
+    const affordable = groups.length > 0 ? feesIn(await signer.balance(), signer) : 0
     await this.#guardAll(groups, async (group, i) => {
       if (i < affordable) await start(group)
       else await this.#save(group, { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } })
@@ -219,14 +221,23 @@ export class Payer {
   }
 
   async #takeStats(isNews: boolean): Promise<void> {
-    const { pool, network, signer } = this.#options
+    const { pool, network, chain, signer } = this.#options
     if (!isNews && this.#clock.nowMs() - this.#statsAtMs < STATS_EVERY_MS) return
     this.#statsAtMs = this.#clock.nowMs()
     const [open, owed] = await Promise.all([openJobs(pool, network, 'solana'), owedRefunds(pool, network)])
     this.state.stats = { open, owed }
-    if (signer) this.state.balanceLamports = await signer.balance()
+    if (!signer) return
+    const before = this.state.balanceLamports
+    const lamports = await signer.balance()
+    // a higher balance lets go on what waits for fees
+    if ((before === null || lamports > before) && feesIn(lamports, signer) > 0)
+      await wakeDryJobs(pool, { network, chain }, this.#clock.nowMs())
+    this.state.balanceLamports = lamports
   }
 }
+
+/** How many transactions a balance has fees for. */
+const feesIn = (lamports: bigint, { maxFee }: SolanaSigner): number => Number((lamports - RENT_LAMPORTS) / maxFee)
 
 const HELD: PaymentView = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }

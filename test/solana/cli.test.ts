@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Connection, Keypair, Transaction } from '@solana/web3.js'
+import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
+import { confirmSolana, sendSolana } from '../../src/testing/solana/sendSolana.js'
 
 /** `clusterd solana …` against a local cluster: what it prints is signed here and sent. */
 
@@ -172,5 +172,11 @@ describe('clusterd solana', () => {
       solana.relayAuthority.address,
     ])
     expect(await errorOf('init', ...keys, '--reclaim-days', '31')).toContain('--reclaim-days is a number from 1 to 30')
+    expect(await errorOf('init', ...keys)).toContain('To be signed by')
+    // the program would take nine times what a stranger has sent there
+    const move = { fromPubkey: keyOf(0).publicKey, toPubkey: createRegistrar(solana.programId).treasury }
+    const sent = SystemProgram.transfer({ ...move, lamports: 60_000_000 })
+    await sendSolana(connection, [keyOf(0)], sent)
+    expect(await errorOf('init', ...keys)).toMatch(/Somebody has sent \d+ lamports to the treasury/)
   })
 })

@@ -21,6 +21,8 @@ export interface SolanaProxy {
   requests: number
   /** Null: answers are passed on as they are. */
   alter: Alter | null
+  /** Gives the error that a call is answered with; undefined for none. */
+  errorOf: ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | null
   /** Every request is refused. */
   isDown: boolean
   stop(): Promise<void>
@@ -29,6 +31,8 @@ export interface SolanaProxy {
 export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
   const one = async ({ id, method, params }: Request): Promise<object> => {
     proxy.counts.set(method, (proxy.counts.get(method) ?? 0) + 1)
+    const error = proxy.errorOf?.(method, params)
+    if (error) return { jsonrpc: '2.0', id, error }
     const response = await fetch(target, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -56,6 +60,7 @@ export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
     counts: new Map(),
     requests: 0,
     alter: null,
+    errorOf: null,
     isDown: false,
     stop: () =>
       new Promise((resolve) => {

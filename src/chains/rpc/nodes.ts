@@ -71,6 +71,12 @@ interface Family<Hash extends string> {
   comparedMs: number
 }
 
+/** A node's fault where its answer had another form than its method's, as null from an overloaded gateway. */
+const orUnreadable = (error: unknown): unknown =>
+  error instanceof TypeError
+    ? new RpcError('transient', "an answer has another form than its method's", null, { cause: error })
+    : error
+
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 
 /** A pool of nodes as its users see it. */
@@ -271,7 +277,8 @@ export class NodePool<Hash extends string> {
       const result = await work(node.call)
       node.answered()
       return { result }
-    } catch (error) {
+    } catch (thrown) {
+      const error = orUnreadable(thrown)
       if (error instanceof WrongChainError) return { error }
       if (!(error instanceof RpcError)) throw error
       if (isFaultOfNode(error)) {

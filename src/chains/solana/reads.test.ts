@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RpcError } from '../rpc/errors.js'
+import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { listTransactions, readTransaction, readTransactions } from './reads.js'
 import { createRegistrar } from './registrar.js'
@@ -26,8 +26,10 @@ describe('listed transactions', () => {
     { signature: 'old', slot: 7 },
     { signature: 'new', slot: 8 },
   ]
+  const refusal = (code: number, message: string) =>
+    new RpcError('refused', message, null, { cause: new NodeError({ code, message }) })
   const call: Call = async (_method, [signature]) => {
-    if (signature === 'new') throw new RpcError('refused', 'getTransaction: Transaction version (9) is not supported')
+    if (signature === 'new') throw refusal(-32_015, 'getTransaction: Transaction version (9) is not supported')
     return answering(signature as string)()
   }
 
@@ -47,6 +49,13 @@ describe('listed transactions', () => {
   it('are waited for where a node fails', async () => {
     const away: Call = async () => Promise.reject(new RpcError('transient', 'away'))
     await expect(readTransactions(away, registrar, listed, 'confirmed')).rejects.toMatchObject({ fault: 'transient' })
+    // a plan without the method, parameters that a provider does not take: another node may have them
+    for (const code of [-32_601, -32_602, -32_013]) {
+      const refusing: Call = async () => Promise.reject(refusal(code, 'getTransaction: method not found'))
+      await expect(readTransactions(refusing, registrar, listed, 'confirmed')).rejects.toMatchObject({
+        fault: 'transient',
+      })
+    }
     const lacking: Call = async <T>() => null as T
     await expect(readTransactions(lacking, registrar, listed, 'confirmed')).rejects.toThrow('is listed in slot 7')
   })

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { RpcError, transient } from '../rpc/errors.js'
+import { NodeError, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, noEvents, type RawTransaction } from './events.js'
@@ -165,9 +165,10 @@ export async function listTransactions(
 }
 
 /**
- * Reads listed transactions in their order. One that the node can't show for its form is given without events: the
+ * Reads listed transactions in their order. One of a version that the node can't show is given without events: the
  * program's counters tell whether it held a payment.
- * @throws RpcError transient when the node lists a transaction that it can't show yet
+ * @throws RpcError transient when the node lists a transaction that it can't show yet, or refuses to show for another
+ * reason, which is its own
  */
 export const readTransactions = (
   call: Call,
@@ -176,22 +177,37 @@ export const readTransactions = (
   commitment: Commitment,
 ): Promise<ReadTransaction[]> =>
   Promise.all(
-    listed.map(async ({ signature, slot }) => {
-      try {
-        const tx = await readTransaction(call, registrar, signature, commitment)
-        // the cursor never goes back: a slot counts that is told twice
-        if (tx && tx.slot !== slot) throw transient(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
-        if (tx) return tx
-      } catch (error) {
-        if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-        return { signature, slot, blockTime: null, ...noEvents(), unknown: [error.message] }
-      }
-      throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+    listed.map(async (one) => {
+      const { signature, slot } = one
+      const tx = await readListed(call, registrar, one, commitment)
+      if (!tx) throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+      // the cursor never goes back: a slot counts that is told twice
+      if (tx.slot !== slot) throw transient(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
+      return tx
     }),
   )
 
 /** Whether a transaction was given without its events, which another node, or this one later, may show. */
 export const isLaidAside = ({ isOurs, unknown }: ReadTransaction): boolean => !isOurs && unknown.length > 0
+
+/** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
+const UNSUPPORTED_VERSION = -32_015
+
+/** Reads a listed transaction; null where the node lacks it. @throws RpcError as `readTransactions` */
+export async function readListed(
+  call: Call,
+  registrar: Registrar,
+  { signature, slot }: ListedTransaction,
+  commitment: Commitment,
+): Promise<ReadTransaction | null> {
+  try {
+    return await readTransaction(call, registrar, signature, commitment)
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    if (!(error.cause instanceof NodeError) || error.cause.code !== UNSUPPORTED_VERSION) throw transient(error.message)
+    return { signature, slot, blockTime: null, ...noEvents(), unknown: [error.message] }
+  }
+}
 
 /** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
 const ANY_VERSION = 255

@@ -39,7 +39,7 @@ export interface InitOptions
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
 /** `clusterd solana init`. @throws Error with one sentence for a bad option, as all commands here */
-export function init(options: InitOptions): Promise<void> {
+export async function init(options: InitOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
@@ -50,7 +50,23 @@ export function init(options: InitOptions): Promise<void> {
     reclaimSeconds: BigInt(Math.round(days * DAY_SECONDS)),
   }
   const by = keyOf('--upgrade-authority', options.upgradeAuthority)
-  return print(options, by, (registrar) => initialize(registrar, by, terms))
+  await requireEmptyTreasury(options)
+  await print(options, by, (registrar) => initialize(registrar, by, terms))
+}
+
+/** The most that a stranger may have sent to the treasury's address before, lamports. */
+const MOST_IN_TREASURY = 50_000_000
+
+/** The program adds nine times what is there: what a stranger has sent would cost the deployer nine times as much. */
+async function requireEmptyTreasury(options: Options): Promise<void> {
+  const config = clusterOf(options)
+  const address = createRegistrar(config.programId).treasury.toBase58()
+  const asked = [address, { commitment: COMMITMENT }]
+  const { value } = await createClusterRpc(config).call<{ value: number }>('getBalance', asked)
+  if (value > MOST_IN_TREASURY)
+    throw new Error(
+      `Somebody has sent ${value} lamports to the treasury, ${address}: \`init\` would add nine times as much. Deploy with another --program-keypair.`,
+    )
 }
 
 /** `clusterd solana authorities`. */

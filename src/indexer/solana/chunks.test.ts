@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RpcError } from '../../chains/rpc/errors.js'
+import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
@@ -9,10 +9,12 @@ import type { PaymentWatcherOptions } from './types.js'
 const PROGRAM = '11111111111111111111111111111111'
 const listed = ['a', 'b'].map((signature, i) => ({ signature, slot: 7 + i }))
 
+const VERSION = new NodeError({ code: -32_015, message: 'Transaction version (1) is not supported' })
+
 /** A node that refuses some transactions for their form. */
 const node = (refused: readonly string[]): Call => {
   return async <T>(_method: string, [signature]: readonly unknown[]): Promise<T> => {
-    if (refused.includes(signature as string)) throw new RpcError('refused', 'Transaction version (1) is not supported')
+    if (refused.includes(signature as string)) throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
     const { slot } = listed.find((one) => one.signature === signature)!
     const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
     return { slot, blockTime: 1, meta: { err: null, innerInstructions: [] }, transaction } as T

@@ -1,5 +1,5 @@
 import type { Call } from '../../chains/rpc/nodes.js'
-import { listTransactions, type ReadTransaction, readTransaction } from '../../chains/solana/reads.js'
+import { listTransactions, type ReadTransaction, readListed } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -46,9 +46,7 @@ export class PaymentTail {
     const { registrar } = this.#options
     const { listed } = await listTransactions(call, registrar, { commitment: 'confirmed', until, downToSlot })
     const txs = await Promise.all(
-      listed
-        .reverse()
-        .map(({ signature }) => this.#seen.get(signature) ?? readTransaction(call, registrar, signature, 'confirmed')),
+      listed.reverse().map((one) => this.#seen.get(one.signature) ?? readListed(call, registrar, one, 'confirmed')),
     )
     // transactions that the node lists and can't show yet come with the next step
     return txs.filter((tx) => tx !== null)

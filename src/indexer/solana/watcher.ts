@@ -48,6 +48,8 @@ interface Memory {
   tail: PaymentTail
   unconfirmed: number
   missingSinceMs: number | null
+  /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
+  rereadAfterMs: number
   searchedMs: number
   lateSlots: number
 }
@@ -134,6 +136,7 @@ export class PaymentWatcher {
       tail: new PaymentTail(this.#options),
       unconfirmed: 0,
       missingSinceMs: null,
+      rereadAfterMs: MISSING_ALARM_MS,
       searchedMs: this.#nowMs() - SEARCH_EVERY_MS,
       lateSlots: LATE_SLOTS,
     }
@@ -198,11 +201,17 @@ export class PaymentWatcher {
     const { known, isWhole } = memory.tracker
     const isGap = known.names < sequences.payments
     if (!isAhead(sequences, memory.tracker) && isWhole) {
-      Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS })
+      Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS, rereadAfterMs: MISSING_ALARM_MS })
       return null
     }
     memory.missingSinceMs ??= this.#nowMs()
-    const isAlarm = this.#nowMs() - memory.missingSinceMs >= MISSING_ALARM_MS
+    const forMs = this.#nowMs() - memory.missingSinceMs
+    const isAlarm = forMs >= MISSING_ALARM_MS
+    if (forMs >= memory.rereadAfterMs) {
+      // one odd answer may have left them out of a transaction that was read
+      memory.tracker.forgetRead()
+      memory.rereadAfterMs *= 2
+    }
     const from = (isGap ? known.names : known.communityNames) + 1
     const to = Math.max(isGap ? sequences.payments : sequences.communityPayments, from)
     return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { notFinalized, settle } from './support.js'
+
+/** Odd answers of one node. */
+
+let world: SolanaWorld
+beforeAll(async () => {
+  world = await startSolanaWorld()
+})
+afterAll(() => world?.stop())
+beforeEach(() => {
+  world.proxy.alter = null
+  world.proxy.errorOf = null
+})
+
+const names = async () => (await world.rows()).map(({ name }) => name)
+const refusing = (signature: string, code: number) => (method: string, params: readonly unknown[]) =>
+  method === 'getTransaction' && params[0] === signature ? { code, message: 'method not found' } : undefined
+
+it('a version that a node says once that it does not know hides no payment behind which others came', async () => {
+  let nowMs = Date.now()
+  const watcher = await world.watcher({ nowMs: () => nowMs })
+  await settle(watcher)
+  const odd = await world.pay(world.payer(0), 'odd')
+  await world.pay(world.payer(0), 'next')
+  world.proxy.errorOf = refusing(odd, -32_015)
+  await settle(watcher)
+  expect(await names()).toEqual(['next'])
+  world.proxy.errorOf = null
+  nowMs += 6_000
+  await settle(watcher)
+  expect(await names()).toEqual(['odd', 'next'])
+})
+
+it('a node that refuses for another reason is waited for: nothing counts as read', async () => {
+  const watcher = await world.watcher()
+  await settle(watcher)
+  const before = await names()
+  const refused = await world.pay(world.payer(0), 'refused')
+  world.proxy.errorOf = refusing(refused, -32_601)
+  await expect(watcher.step()).rejects.toThrow(/no RPC URL answers \(getTransaction: method not found\)/)
+  world.proxy.errorOf = null
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await settle(watcher)
+  expect(await names()).toEqual([...before, 'refused'])
+})
+
+it('a version that no node knows stops nothing before it is finalized, either', async () => {
+  const watcher = await world.watcher({ commitment: 'finalized' })
+  await settle(watcher)
+  const slot = await world.connection.getSlot('confirmed')
+  const known = (await names()).length
+  const odd = await world.pay(world.payer(0), 'unknown-version')
+  await world.pay(world.payer(0), 'of-the-tail')
+  world.proxy.alter = notFinalized(slot, known)
+  world.proxy.errorOf = refusing(odd, -32_015)
+  expect(await watcher.step()).toEqual({ kind: 'idle', unconfirmed: 1 })
+})
+
+it('a node whose answers have another form is passed over for one whose answers can be read', async () => {
+  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
+  for (const [method, answer] of [
+    ['getSignaturesForAddress', null],
+    ['getAccountInfo', {}],
+  ] as const) {
+    const watcher = await world.watcher({ rpc })
+    await world.pay(world.payer(0), `beside-${method.toLowerCase()}`)
+    world.proxy.alter = (asked, _, result) => (asked === method ? answer : result)
+    await settle(watcher)
+    expect((await names()).at(-1)).toBe(`beside-${method.toLowerCase()}`)
+  }
+})
+
+it('a payment that one odd answer left out is read again after a while, without a restart', async () => {
+  let nowMs = Date.now()
+  const watcher = await world.watcher({ nowMs: () => nowMs })
+  await settle(watcher)
+  const [odd] = [await world.pay(world.payer(0), 'left-out'), await world.pay(world.payer(0), 'behind-it')]
+  world.proxy.alter = (method, [signature], result) => {
+    if (method !== 'getTransaction' || signature !== odd) return result
+    const tx = result as { meta: object }
+    return { ...tx, meta: { ...tx.meta, innerInstructions: [] } }
+  }
+  expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'missing' })
+  expect((await names()).at(-1)).toBe('behind-it')
+  world.proxy.alter = null
+  for (let i = 0; i < 13; i++) {
+    nowMs += 6_000
+    await settle(watcher)
+  }
+  expect((await names()).slice(-2)).toEqual(['left-out', 'behind-it'])
+  expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'idle' })
+})
