@@ -1,0 +1,65 @@
+import { beforeAll, expect, it } from 'vitest'
+import { readHead } from '../../src/db/journal/head.js'
+import { loadSlice } from '../../src/db/journal/slice.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import { keysOf } from '../../src/registry/fold/index.js'
+import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { useDatabase } from '../storage/database.js'
+
+/** A stranger's change takes as long as it would without the private wallets of others: it reads none of their rows. */
+const PRIVATE = 50
+const SERIAL = 7
+
+const database = useDatabase()
+/** A wallet's stored address: type byte and 20 bytes. */
+const wallet = (n: number): Buffer => Buffer.concat([Buffer.of(1), Buffer.alloc(20, n)])
+const [owner, stranger, hidden, listed] = [wallet(200), wallet(201), wallet(1), wallet(202)]
+const id = clusterId('testnet', owner, 0)
+
+beforeAll(async () => {
+  const { pool } = database
+  await pool.query('INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)', [SERIAL, id])
+  const add = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+    VALUES (1, ${SERIAL}, $1, $2, $3, $4, false, 1, 1)`
+  await pool.query(add, [owner, 'main', true, false])
+  await pool.query(add, [listed, 'listed', false, true])
+  for (let n = 1; n <= PRIVATE; n++) await pool.query(add, [wallet(n), `w${n}`, n === 1, true])
+  await pool.query(
+    `INSERT INTO names (network, seq, name, cluster, outcome, updated_seq) VALUES (1, 1, 'club', ${SERIAL}, 1, 1)`,
+  )
+})
+
+/** Private rows of the cluster that a change reads; null where it does not read the cluster. */
+async function privateRowsOf(change: SignedChange): Promise<number | null> {
+  const entry = { kind: change.kind, position: null, txKey: null, causeMs: Date.now(), body: encodeChange(change) }
+  const keys = keysOf([decodeEntry(entry)])
+  const slice = await inTransaction(database.pool, async (client) =>
+    loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
+  )
+  const found = slice.clusters.get(SERIAL)
+  return found ? [...found.wallets.values()].filter(({ isPrivate }) => isPrivate).length : null
+}
+
+const FREE = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
+
+it.each<[string, SignedChange]>([
+  ['verify itself in a cluster', { kind: 'verify_wallet', actor: stranger, clusterId: id }],
+  ['make its name a community', { kind: 'configure_community', actor: stranger, community: 'club', rules: FREE }],
+])('a stranger that would %s reads no private row', async (_what, change) => {
+  expect(await privateRowsOf(change)).toBe(0)
+})
+
+it('a member and an invited wallet read them all', async () => {
+  expect(await privateRowsOf({ kind: 'configure_community', actor: owner, community: 'club', rules: FREE })).toBe(51)
+  expect(await privateRowsOf({ kind: 'verify_wallet', actor: listed, clusterId: id })).toBe(51)
+})
+
+it('a name for a private wallet reads the clusters that one for a stranger does', async () => {
+  const register = (to: Buffer): SignedChange => ({
+    ...{ kind: 'register_community_name', actor: stranger, community: 'mine', name: 'x' },
+    ...{ wallet: to, met: null, isAssigned: false },
+  })
+  expect(await privateRowsOf(register(hidden))).toBe(await privateRowsOf(register(stranger)))
+})
