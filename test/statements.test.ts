@@ -122,7 +122,7 @@ const routes = ['docs/openapi.json', 'docs/openapi-v0.1.json'].flatMap((path) =>
   )
 })
 
-/** Routes of the interface that there are none of; a beginning of one, with or without `…`, is one where no method is named. */
+/** Routes that do not exist; where no method is named, a beginning of one, with or without `…`, is one. */
 function wrongRoutes(text: string): string[] {
   const named = [...text.matchAll(/(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.])(\/v(?:0\.)?1\/[\w.:/{}…-]*[\w}…])/g)]
   return named.flatMap(([whole, method, path]) => {
@@ -172,7 +172,7 @@ const FOREIGN = new Set(
    Executor_NativeAmountExceedsCap EventParser record_send RateLimit _MS _WEI _BLOCKS LIMIT_ authToken`.split(/\s+/),
 )
 
-/** Names in backticks (with `_`, or a capital letter within) that stand in no source: variables, codes, columns, functions. */
+/** Names in backticks (with `_`, or a capital letter within) that stand in no source: variables, codes, columns. */
 const wrongNames = (text: string): string[] =>
   [...spansOf(text), ...shellOf(text)]
     .flatMap((span) => span.match(/\b[A-Za-z_]\w*/g) ?? [])
