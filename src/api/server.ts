@@ -54,7 +54,7 @@ export interface Api {
   staying(): { waits: number; streams: number }
   /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
   release(): void
-  /** Makes each answer the last of its connection: the server takes no more. */
+  /** Makes each answer the last of its connection, and closes those without a request: the server takes no more. */
   close(): void
   /** The read replicas, as metrics show them. */
   replicas(): ReplicaState[]
@@ -130,12 +130,16 @@ export function createApi(deps: ApiDeps): Api {
     value.serve({ req, res, route: value.route, params, ip: clientAddress(req), startedMs: performance.now() })
   })
   const changesWaiting = () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting()
-  const protect = (server: Server) => protectServer(server, deps.sockets)
+  let closeUnused = () => {}
+  const protect = (server: Server) => {
+    closeUnused = protectServer(server, deps.sockets)
+  }
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   const staying = () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken })
   const close = () => {
     replicas.stop()
     isClosing = true
+    closeUnused()
   }
   const release = () => {
     for (const network of NETWORKS) contexts[network].waits.end()

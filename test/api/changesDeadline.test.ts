@@ -8,8 +8,11 @@ const DEADLINE_MS = 5_000
 const CHANGES = 8
 
 let world: ApiWorld
+/** Statuses that were counted. */
+const counted: string[] = []
 beforeAll(async () => {
-  world = await startApi({ requestDeadlineMs: DEADLINE_MS })
+  const requests = { observe: ({ status }: { status: string }) => void counted.push(status) }
+  world = await startApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests } })
 })
 afterAll(() => world?.stop())
 
@@ -39,9 +42,10 @@ describe('changes whose turn doesn’t come in time', () => {
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
   })
 
-  it('are dropped when their callers hang up', async () => {
+  it('are dropped when their callers hang up, and count as no fault of ours, which would raise an alarm', async () => {
     const alice = await memberOf(world)
     const id = await alice.create()
+    counted.length = 0
     const wallets = [{ address: randomAddress(), name: 'gone' }]
     await whileHeld(async () => {
       const asked = Array.from({ length: CHANGES }, () =>
@@ -58,6 +62,7 @@ describe('changes whose turn doesn’t come in time', () => {
     expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
     const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
+    expect(counted).toEqual(['200', '200'])
   })
 })
 

@@ -43,8 +43,18 @@ export interface ConnectionLimits {
   idleMs: number
 }
 
-/** Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. */
-export function protectServer(server: Server, { maxConnections, idleMs }: Partial<ConnectionLimits> = {}): void {
+/**
+ * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON.
+ * @returns closes the connections that have asked for nothing yet, as a browser opens them ahead: Node counts them as
+ *   busy, and a server that closes waits for them without end
+ */
+export function protectServer(server: Server, { maxConnections, idleMs }: Partial<ConnectionLimits> = {}): () => void {
+  const unused = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   // one more than is taken, since Node drops the rest without a word
   server.maxHeadersCount = HEADER_LIMIT_COUNT + 1
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
@@ -64,6 +74,9 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
     res.writeHead(417, [...PUBLIC_HEADERS, ...headers, 'connection', 'close'])
     res.end(body)
   })
+  return () => {
+    for (const socket of unused) socket.destroy()
+  }
 }
 
 /** Closes connections that wait for a next request once new ones find no room. */

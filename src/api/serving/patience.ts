@@ -9,6 +9,13 @@ import type { Exchange } from './exchange.js'
 /** Error of a request that is answered before its work is done. */
 export const tooLong = () => new ApiError('unavailable', 'This took too long.')
 
+/** Error of a request whose caller has left: nobody gets an answer, and nothing of ours has failed. */
+export class CallerLeftError extends ApiError {
+  constructor() {
+    super('unavailable', 'The caller has left.')
+  }
+}
+
 /** Ends with the time, or with the caller's connection. Nothing waits until somebody asks for its signal. */
 export class CallerPatience implements Patience {
   readonly #res: ServerResponse
@@ -32,11 +39,11 @@ export class CallerPatience implements Patience {
     const gone = new AbortController()
     const res = this.#res
     const isDone = () => res.writableFinished
-    if (res.closed && !isDone()) gone.abort(tooLong())
+    if (res.closed && !isDone()) gone.abort(new CallerLeftError())
     const timer = setTimeout(() => gone.abort(tooLong()), Math.max(0, this.leftMs()))
     res.once('close', () => {
       clearTimeout(timer)
-      if (!isDone()) gone.abort(tooLong())
+      if (!isDone()) gone.abort(new CallerLeftError())
     })
     return gone
   }

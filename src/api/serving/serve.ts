@@ -17,7 +17,7 @@ import { createDeadlines } from './deadlines.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
 import { createMemory, type Kept, keyOf, type Memory, type Question, type Reading } from './memory.js'
-import { CallerPatience, callerOf, tooLong } from './patience.js'
+import { CallerLeftError, CallerPatience, callerOf, tooLong } from './patience.js'
 import { openPosition, POSITION_HEADER, sealPosition } from './position.js'
 import type { Replica, Replicas } from './replicas.js'
 
@@ -55,6 +55,8 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
     }
     const fail = (thrown: unknown) =>
       conclude(() => {
+        // counted as an error, it would let anybody raise the alarm of errors
+        if (thrown instanceof CallerLeftError) return
         const error = toApiError(thrown)
         const answer = markDeprecated(route, params, markForCaches(route.auth, false, errorAnswer(error)))
         unhurried(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))

@@ -1,6 +1,7 @@
 import type { Session } from '../generated/client.js'
 import type { Plain } from '../pg/prisma.js'
 import { type Queryable, readRows } from '../pg/rows.js'
+import { isUniqueViolation } from '../pg/unavailable.js'
 
 /** A session: wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */
 export type StoredSession = Pick<Plain<Session>, 'wallet' | 'signingMs' | 'signature'>
@@ -51,7 +52,13 @@ const OPEN = {
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, signature, lifetimeMs } = session
-  return (await readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs])).length === 1
+  const open = () => readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs])
+  const opened = await open().catch((error: unknown) => {
+    // the same sign-in, sent twice at once: the clause on conflict knows one of the two keys, and finds the row now
+    if (isUniqueViolation(error)) return open()
+    throw error
+  })
+  return opened.length === 1
 }
 
 const FIND = {

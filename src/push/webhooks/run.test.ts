@@ -20,6 +20,8 @@ const DAY_MS = 86_400_000
 let postgres: Postgres
 let pool: pg.Pool
 let receiver: Server
+/** In place of a status: the receiver says nothing. */
+const SILENT = 0
 let status = 503
 let asked = 0
 
@@ -28,7 +30,7 @@ beforeAll(async () => {
   pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
   receiver = createServer((_request, response) => {
     asked += 1
-    response.writeHead(status).end()
+    if (status !== SILENT) response.writeHead(status).end()
   })
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 })
@@ -66,4 +68,13 @@ it('what a process with a wrong clock has put off does not wait for its time', a
   now.mockRestore()
   status = 200
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 1, 10_000)
+})
+
+it('what a process had under way at its stop goes out at once from the next', async () => {
+  status = SILENT
+  await pool.query('UPDATE journal_heads SET public_seq = public_seq + 1')
+  const before = asked
+  await run(() => asked > before, 10_000)
+  status = 200
+  await run(async () => (await listWebhooks(pool))[0]!.delivered === 2, 8_000)
 })

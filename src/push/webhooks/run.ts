@@ -95,7 +95,8 @@ class Webhooks {
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
       const delivered = await deliver(hook, this.#options)
-      if (delivered.outcome === 'stopped') return
+      // another process need not wait for the lease
+      if (delivered.outcome === 'stopped') return void (await saveWebhook(pool, hook, hook))
       if (delivered.outcome !== 'nothing') this.#options.metrics.messages.inc({ network, outcome: delivered.outcome })
       if ('reason' in delivered) await this.#failed(hook, delivered, fields)
       await saveWebhook(pool, hook, delivered.after)
