@@ -56,7 +56,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const token = sealPage(key, end)
   const serials = serialsOf(items)
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
-  if (ids.size < serials.length) throw await whyMissing(context, generation)
+  if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
