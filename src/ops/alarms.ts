@@ -145,7 +145,8 @@ export const ALARMS = {
   ClusterdRelayAuthorityRunsDry: {
     expr: 'clusterd_relay_authority_lamports < 10000000',
     summary: 'The relay authority on Solana runs dry',
-    means: 'Its SOL pays for 2,000 more decisions at the most.',
+    means:
+      'Its SOL pays for 2,000 more decisions at the most; of it the account’s rent, 890,880 lamports, pays for none.',
     remedy: 'Send the relay authority SOL.',
   },
   ClusterdRefundsOwed: {

@@ -23,6 +23,9 @@ export interface ReadTransaction extends ListedTransaction, DecodedTransaction {
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
+/** Oldest slot whose transactions the node has. */
+export const firstAvailableSlot = (call: Call): Promise<number> => call<number>('getFirstAvailableBlock', [])
+
 /** Payment counters of a program. */
 export interface Sequences {
   payments: number

@@ -1,10 +1,6 @@
-import {
-  isLaidAside,
-  type ListedTransaction,
-  type ReadTransaction,
-  readTransactions,
-} from '../../chains/solana/reads.js'
+import type { ListedTransaction, ReadTransaction } from '../../chains/solana/reads.js'
 import { measure } from '../progress.js'
+import { readConfirmed } from './twoNodes.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction: two batches of a node. */
@@ -31,7 +27,7 @@ export async function inChunks(
   for (let done = 0; done < listed.length && !signal.aborted; done += CHUNK) {
     while (ahead.length < CHUNKS_AHEAD && requested < listed.length) {
       const some = listed.slice(requested, requested + CHUNK)
-      const chunk = readOf(options, some)
+      const chunk = readConfirmed(options, some)
       // awaited in its turn; until then a failure is not unhandled
       chunk.catch(() => {})
       ahead.push(chunk)
@@ -44,17 +40,3 @@ export async function inChunks(
     onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
   }
 }
-
-/** Reads transactions of one node, and of another those that it can't show. */
-const readOf = (
-  { rpc, registrar, commitment }: PaymentWatcherOptions,
-  listed: readonly ListedTransaction[],
-): Promise<ReadTransaction[]> =>
-  rpc.onOneNode(async (call) => {
-    const txs = await readTransactions(call, registrar, listed, commitment)
-    const aside = txs.filter(isLaidAside)
-    if (aside.length === 0) return txs
-    const again = await rpc.onAnotherNode(call, (other) => readTransactions(other, registrar, aside, commitment))
-    const shown = new Map(again?.map((tx) => [tx.signature, tx]))
-    return txs.map((tx) => shown.get(tx.signature) ?? tx)
-  })
