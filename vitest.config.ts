@@ -50,8 +50,8 @@ const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
 
-/** Measurements of how fast a daemon or Patroni notices an outage; beside others Patroni's on quick cores. */
-const ALONE = ['test/recovery/outage.test.ts', ...(isQuick ? [] : ['test/failover/**/*.test.ts'])]
+/** Measurements of how fast a daemon or Patroni notices an outage: on quick cores beside others. */
+const ALONE = isQuick ? [] : ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
 
 export default defineConfig({
   test: {
