@@ -56,15 +56,14 @@ function chargesOf(limits: ChangeLimits, { network, wallet, community, address }
     charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
     charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
   ]
-  const ofAddress = (charge: ReturnType<typeof chargeOf>) =>
-    charge('changes-of-address', perDay(WALLETS_OF_ADDRESS * limits.changesPerDay), work.changes)
+  const ofAddress = perDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
   const own = chargeOf(toHex(wallet))
   return [
     ...changesOf(own),
     own('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
     own('names-a-day', perDay(limits.namesPerDay), work.names),
     ...(community === null ? [] : changesOf(chargeOf(`rules of ${community}`))),
-    ...(address === null ? [] : [ofAddress(chargeOf(address))]),
+    ...(address === null ? [] : [chargeOf(address)('changes-of-address', ofAddress, work.changes)]),
   ]
 }
 

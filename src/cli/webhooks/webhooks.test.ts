@@ -1,33 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { startMigrated } from '../../../test/support/migrated.js'
+import { useDatabase } from '../../../test/storage/database.js'
 import { sealPage } from '../../api/feed/cursor.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import { addWebhook, listWebhooks } from '../../db/outbox/webhooks.js'
-import { createPool } from '../../db/pg/pool.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Postgres } from '../../testing/processes/postgres.js'
 import { replay } from './webhooks.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-webhooks-cli-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 
-beforeAll(async () => {
-  postgres = await startMigrated(join(home, 'pg'))
-  pool = createPool({ url: postgres.url, max: 2, applicationName: 'test' })
-  vi.stubEnv('DATABASE_URL', postgres.url)
+beforeAll(() => {
+  pool = database.pool
+  vi.stubEnv('DATABASE_URL', database.url)
   vi.spyOn(console, 'log').mockImplementation(() => {})
 })
-afterAll(async () => {
+afterAll(() => {
   vi.unstubAllEnvs()
   vi.restoreAllMocks()
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 it('a token that is none of its feed is refused, and changes nothing: no delivery would get past it', async () => {

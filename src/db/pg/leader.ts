@@ -27,8 +27,9 @@ const WAITING = `SELECT a.pid, a.query_start, concat_ws(' ', a.pid, a.query_star
   WHERE a.datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
     AND state = 'active' AND wait_event = 'ClientRead'`
 /** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
-const BEAT = `SELECT now_ms, ARRAY(SELECT at FROM (${WAITING}) AS w) AS waiting,
-    (SELECT count(pg_terminate_backend(pid)) FROM (${WAITING}) AS w WHERE at = ANY ($1)) AS ended
+const BEAT = `WITH w AS MATERIALIZED (${WAITING})
+  SELECT now_ms, ARRAY(SELECT at FROM w) AS waiting,
+    (SELECT count(pg_terminate_backend(pid)) FROM w WHERE at = ANY ($1)) AS ended
   FROM (${CLOCK}) AS clock`
 /** Ends those that began under the leader before, which may hold what the next epoch needs. */
 const END_OLD = `SELECT count(pg_terminate_backend(pid)) FROM (${WAITING}) AS w

@@ -1,23 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type pg from 'pg'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { startMigrated } from '../../../test/support/migrated.js'
+import { useDatabase } from '../../../test/storage/database.js'
 import { addWebhook, listWebhooks } from '../../db/outbox/webhooks.js'
-import { createPool } from '../../db/pg/pool.js'
 import { Loops } from '../../ops/loops.js'
-import type { Postgres } from '../../testing/processes/postgres.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-webhooks-'))
 const DAY_MS = 86_400_000
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 let receiver: Server
 /** In place of a status: the receiver says nothing. */
@@ -26,20 +20,16 @@ let status = 503
 let asked = 0
 
 beforeAll(async () => {
-  postgres = await startMigrated(join(home, 'pg'))
-  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  pool = database.pool
   receiver = createServer((_request, response) => {
     asked += 1
     if (status !== SILENT) response.writeHead(status).end()
   })
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 })
-afterAll(async () => {
+afterAll(() => {
   vi.restoreAllMocks()
   receiver.close()
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 /** Runs the webhooks of a process for a while. */
