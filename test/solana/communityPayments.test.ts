@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createCommunityProgram, paymentNumber } from '../../src/chains/solana/community/program.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { createMint, mintTokens } from '../support/solanaTokens.js'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, registerOrder, settle, without } from './support.js'
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
-afterEach(() => {
-  world.proxy.alter = null
-})
+const world = await useSolanaWorld()
 
 describe('payments for names of communities', () => {
   const program = () => createCommunityProgram(world.registrar)

@@ -1,16 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { useSolanaWorld } from './solanaWorld.js'
 import { settle, without } from './support.js'
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
-afterEach(() => {
-  world.proxy.alter = null
-})
+const world = await useSolanaWorld()
 
 it('what became of a payment is read although a node listed its transaction late', async () => {
   let nowMs = Date.now()

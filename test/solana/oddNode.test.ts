@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { expect, it } from 'vitest'
+import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, settle } from './support.js'
 
 /** Odd answers of one node. */
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
-beforeEach(() => {
-  world.proxy.alter = null
-  world.proxy.errorOf = null
-})
+const world = await useSolanaWorld()
 
 const names = async () => (await world.rows()).map(({ name }) => name)
 const refusing = (signature: string, code: number) => (method: string, params: readonly unknown[]) =>

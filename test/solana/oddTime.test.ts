@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { expect, it } from 'vitest'
+import { useSolanaWorld } from './solanaWorld.js'
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
+const world = await useSolanaWorld()
 
 it.each([
   ['long ago, so that it would never be delivered', 1_600_000_000],

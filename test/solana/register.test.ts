@@ -2,7 +2,7 @@ import { PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@
 import bs58 from 'bs58'
 import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { priceFeedAbi } from '../../contracts/evm/artifacts/local/PriceFeed.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { DELIVER_GAS } from '../../src/chains/solana/quote.js'
@@ -12,17 +12,11 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI } from '../support/hubWorld.js'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { useSolanaWorld } from './solanaWorld.js'
 
-let world: SolanaWorld
+const world = await useSolanaWorld()
 beforeAll(async () => {
-  world = await startSolanaWorld()
   await index()
-})
-afterAll(() => world?.stop())
-afterEach(() => {
-  world.proxy.alter = null
-  world.proxy.isDown = false
 })
 
 /** Longer than the quotes of two seconds, which share one reading of prices and blockhash. */

@@ -6,6 +6,7 @@ import bs58 from 'bs58'
 import { pino } from 'pino'
 import { createWalletClient, http } from 'viem'
 import { foundry } from 'viem/chains'
+import { afterAll, afterEach } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
@@ -59,7 +60,15 @@ export interface SolanaWorld {
   stop(): Promise<void>
 }
 
-export async function startSolanaWorld(): Promise<SolanaWorld> {
+/** A world for the tests of a file, each of which begins with an honest node. */
+export async function useSolanaWorld(): Promise<SolanaWorld> {
+  const world = await startSolanaWorld()
+  afterAll(() => world.stop())
+  afterEach(() => Object.assign(world.proxy, { alter: null, errorOf: null, isDown: false }))
+  return world
+}
+
+async function startSolanaWorld(): Promise<SolanaWorld> {
   const [hub, solana] = await Promise.all([startHubWorld(), startLocalSolana({ slotMs: SLOT_MS })])
   if (!solana) throw new Error('these tests need Surfpool')
   const connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })

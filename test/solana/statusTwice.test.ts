@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { expect, it } from 'vitest'
+import { useSolanaWorld } from './solanaWorld.js'
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
+const world = await useSolanaWorld()
 
 it('a transaction has not failed for good by the word of one node, where there is another', async () => {
   const { chain } = await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })

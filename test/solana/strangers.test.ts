@@ -1,13 +1,13 @@
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { configureCommunity } from '../../src/api/communities/communities.js'
 import { createContexts } from '../../src/api/http/context.js'
 import type { OpenSolana } from '../../src/open.js'
 import { parseCommunityRules } from '../../src/registry/community/rules.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createMint } from '../support/solanaTokens.js'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { useSolanaWorld } from './solanaWorld.js'
 
 /** Work at a Solana node that anybody can cause without a key. */
 
@@ -16,16 +16,13 @@ const [AT_ONCE, WAITING] = [32, 200]
 /** More than a mint, or a token account, with what the node says of it. */
 const ANSWER_CHARS = 1_000
 
-let world: SolanaWorld
+const world = await useSolanaWorld()
 let open: OpenSolana
 beforeAll(async () => {
-  world = await startSolanaWorld()
   open = await world.open()
   await world.hub.pool.query('UPDATE journal_heads SET caught_up = true')
 })
-afterAll(() => world?.stop())
 afterEach(() => {
-  world.proxy.alter = null
   world.proxy.counts.clear()
 })
 

@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { expect, it } from 'vitest'
+import { useSolanaWorld } from './solanaWorld.js'
 import { settle } from './support.js'
 
 /** What is finalized for longer than this is nobody's tail. */
 const LATER_SLOTS = 200
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
+const world = await useSolanaWorld()
 
 it('a node that does not know the newest signature has no history of the program read as its tail', async () => {
   const { connection, proxy, registrar } = world

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { expect, it } from 'vitest'
+import { useSolanaWorld } from './solanaWorld.js'
 import { settle } from './support.js'
 
 /** Payments are believed for ever: of two nodes that answer, both have to show them. */
 
 const WAIT = { timeout: 20_000, interval: 100 }
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
-beforeEach(() => {
-  world.proxy.alter = null
-})
+const world = await useSolanaWorld()
 
 /** A watcher over the cluster itself and over the proxy, which may say otherwise. */
 async function twoNodes() {

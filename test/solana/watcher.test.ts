@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { watchLogs } from '../../src/chains/rpc/logs.js'
 import { ChainMismatchError } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
@@ -8,18 +8,10 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
 import { testProgram } from '../setup/built.js'
 import type { WatcherOrder } from './child.js'
-import { type SolanaWorld, startSolanaWorld } from './solanaWorld.js'
+import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, registerOrder, settle, without } from './support.js'
 
-let world: SolanaWorld
-beforeAll(async () => {
-  world = await startSolanaWorld()
-})
-afterAll(() => world?.stop())
-afterEach(() => {
-  world.proxy.alter = null
-  world.proxy.isDown = false
-})
+const world = await useSolanaWorld()
 
 const shown = async () => (await world.rows()).map(({ sequence, name, verdict }) => ({ sequence, name, verdict }))
 const last = async (n: number) => (await shown()).slice(-n)
