@@ -170,9 +170,10 @@ export class Client {
     return token
   }
 
-  /** Revokes the key of `signIn`, for good. */
-  async signOut(options?: CallOptions): Promise<void> {
-    await this.request('DELETE', '/v1/auth/token', options)
+  /** Revokes the key of `signIn`, for good; with `everywhere` all keys of its wallet, on whatever device. */
+  async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}): Promise<void> {
+    const query = everywhere ? { everywhere: 'true' as const } : {}
+    await this.request('DELETE', '/v1/auth/token', { query, ...options })
     this.token = undefined
   }
 

@@ -130,6 +130,27 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': other })).status).toBe(200)
   })
 
+  it('ends with all others of its wallet where that is asked for, and nobody else’s', async () => {
+    const { message } = await messageOf(world)
+    const keyAt = async (signer: typeof account, ago: number) => {
+      const signingDate = new Date(Date.now() - ago).toISOString()
+      const signature = await signer.signMessage({ message: message.replace(/\S+$/, signingDate) })
+      return (await exchange({ signature, signingDate, type: 'evm', wallet: signer.address })).body.token as string
+    }
+    const wallet = privateKeyToAccount(generatePrivateKey())
+    const own = await Promise.all([1_000, 2_000, 3_000].map((ago) => keyAt(wallet, ago)))
+    const foreign = await keyAt(account, 4_000)
+    const revoke = (query: string) =>
+      world.request(`/v1/auth/token${query}`, { method: 'DELETE', headers: { 'x-auth-key': own[0]! } })
+    expect(await revoke('?everywhere=yes')).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    const statuses = () =>
+      Promise.all([...own, foreign].map(async (key) => (await validate({ 'x-auth-key': key })).status))
+    expect(await statuses()).toEqual([200, 200, 200, 200])
+    expect(await revoke('?everywhere=true')).toMatchObject({ status: 200, body: { success: true } })
+    expect(await statuses()).toEqual([401, 401, 401, 200])
+    expect((await validate({ 'x-auth-key': await keyAt(wallet, 0) })).status).toBe(200)
+  })
+
   it('is one of the newest of its wallet: older ones end, and those that were revoked stay closed', async () => {
     const wallet = privateKeyToAccount(generatePrivateKey())
     const { message } = await messageOf(world)

@@ -243,6 +243,11 @@ describe('signing in', () => {
     await own.signOut()
     expect(own.token).toBeUndefined()
     await refused(clientOf({ token }).request('GET', '/v1/auth/validate'), 'unauthorized')
+    const [wallet, lost] = [await freshWallet(), clientOf()]
+    await lost.signIn(wallet)
+    await own.signIn(wallet)
+    await own.signOut({ everywhere: true })
+    await refused(lost.request('GET', '/v1/auth/validate'), 'unauthorized')
     // as a browser's wallet: the account is somewhere behind a provider
     const request = ({ method, params }: { method: string; params: [Hex] }): Promise<unknown> => {
       expect(method).toBe('personal_sign')

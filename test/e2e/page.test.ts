@@ -61,6 +61,8 @@ function pageTests(executablePath: string): void {
   const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
   const row = (text: string) => page.locator('tbody tr').filter({ hasText: text })
   const stateOf = (text: string) => row(text).locator('.badge').allTextContents()
+  const sessionKey = () => page.evaluate<string>(`JSON.parse(sessionStorage.getItem('clusterd.session')).token`)
+  const validated = (key: string) => fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
   const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
   describe('the page', () => {
@@ -259,7 +261,7 @@ function pageTests(executablePath: string): void {
     it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
       await goTo('Register')
       await page.reload()
-      const key = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('clusterd.session')`))).token
+      const key = await sessionKey()
       const own = wallet.account
       wallet.account = await freshWallet()
       await page.getByLabel('Name', { exact: true }).fill(freshName('page'))
@@ -270,8 +272,16 @@ function pageTests(executablePath: string): void {
       await page.getByRole('button', { name: 'Sign out' }).click()
       await told('Signed out.')
       expect(await page.getByRole('form').count()).toBe(0)
-      const headers = { authorization: `Bearer ${key}` }
-      expect((await fetch(`${world().api}/v1/auth/validate`, { headers })).status).toBe(401)
+      expect((await validated(key)).status).toBe(401)
+    })
+
+    it('signs out everywhere', async () => {
+      await page.getByRole('button', { name: 'Test Wallet' }).click()
+      await goTo('API keys')
+      const key = await sessionKey()
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+      await told('Signed out, wherever you were signed in.')
+      expect((await validated(key)).status).toBe(401)
     })
 
     it('lets a private wallet in, and warns it before its registration makes it public', async () => {

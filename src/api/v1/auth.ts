@@ -1,4 +1,4 @@
-import { revokeSession } from '../../db/auth/sessions.js'
+import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { exchange, type Signer, signingMessage } from '../auth/proof.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -94,12 +94,19 @@ function validationAnswer(session: Session | null): Answer {
 }
 
 const revoke = route.delete('/v1/auth/token', {
-  summary: 'Revoke the key that is sent',
+  summary: 'Revoke the key that is sent, or all of its wallet',
   description: 'For good: its signature gives no key any more.',
   auth: 'required',
+  query: z.object({
+    everywhere: z.enum(['true']).optional().openapi({
+      description: 'All keys of the wallet end, whoever holds them: for who may have lost one',
+      example: undefined,
+    }),
+  }),
   responses: answers('It is revoked', { success: z.literal(true) }),
-  async handle({ session }, context) {
-    await revokeSession(context.pool, session.keyHash)
+  async handle({ session, query }, { pool }) {
+    if (wordOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
+    else await revokeSession(pool, session.keyHash)
     return ok({ success: true })
   },
 })

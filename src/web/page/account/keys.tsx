@@ -10,7 +10,7 @@ interface ApiKey {
   createdAt: string
 }
 
-/** `/@keys`: the wallet's API keys. */
+/** `/@keys`: the wallet's API keys, and the end of its sessions. */
 export function Keys() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
@@ -26,29 +26,39 @@ export function Keys() {
       changed('The key is made: copy it now.')
     })
   return (
-    <Card title="API keys">
-      <p class="soft">A key lets a site or a program ask more often. It opens nothing.</p>
-      {made && (
-        <p class="secret">
-          Copy it now, it is not shown again: <Mono text={made.key} isWhole />
-        </p>
-      )}
-      <Loaded asked={asked} lines={1}>
-        {(keys) => (
-          <ul class="rows">
-            {keys.map((key) => (
-              <Key key={key.id} apiKey={key} onChange={changed} />
-            ))}
-          </ul>
+    <>
+      <Card title="API keys">
+        <p class="soft">A key lets a site or a program ask more often. It opens nothing.</p>
+        {made && (
+          <p class="secret">
+            Copy it now, it is not shown again: <Mono text={made.key} isWhole />
+          </p>
         )}
-      </Loaded>
-      <Form label="Make an API key" work={make}>
-        <Field label="What it is for">
-          <input name="name" required maxLength={64} />
-        </Field>
-        <button type="submit">Make a key</button>
-      </Form>
-    </Card>
+        <Loaded asked={asked} lines={1}>
+          {(keys) => (
+            <ul class="rows">
+              {keys.map((key) => (
+                <Key key={key.id} apiKey={key} onChange={changed} />
+              ))}
+            </ul>
+          )}
+        </Loaded>
+        <Form label="Make an API key" work={make}>
+          <Field label="What it is for">
+            <input name="name" required maxLength={64} />
+          </Field>
+          <button type="submit">Make a key</button>
+        </Form>
+      </Card>
+      <Card title="Devices">
+        <p class="soft">
+          If you may have lost a device on which this wallet is signed in, or signed where you should not have.
+        </p>
+        <Action class="plain" work={() => account.signOut(true)}>
+          Sign out everywhere
+        </Action>
+      </Card>
+    </>
   )
 }
 

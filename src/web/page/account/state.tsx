@@ -54,7 +54,7 @@ export interface Account {
   send<T>(path: string, call?: Pick<Call, 'method' | 'body'>): Promise<T>
   reload(): Promise<void>
   signIn(wallet: BrowserWallet): Promise<void>
-  signOut(): Promise<void>
+  signOut(everywhere?: boolean): Promise<void>
   /** The connected account. @throws Error where the wallet offers another one */
   account(): Promise<ConnectedAccount>
   /** Pays on a chain. @returns the transaction's hash or signature */
@@ -260,11 +260,13 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       keep({ token, type: found.type, address: found.address, walletId: wallet.id })
       talk.say('Signed in.')
     },
-    async signOut() {
+    async signOut(everywhere = false) {
+      const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'
+      const isRevoked = await talk.attempt(() => send(path, { method: 'DELETE' }))
+      if (everywhere && !isRevoked) return
       // the key is forgotten here even where the server can't revoke it now
-      await talk.attempt(() => send('/v1/auth/token', { method: 'DELETE' }))
       keep(null)
-      talk.say('Signed out.')
+      talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     async pay(chain, transaction, ...approvals) {
       const payer = await account()
