@@ -148,14 +148,18 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
 })
 
 describe('a node that says yes to everything', () => {
+  type Odd = { result: Hex } | { error: object } | 'hangs'
+  const YES = { eth_getCode: { result: '0x60' }, eth_call: { result: `0x${'1'.padStart(64, '0')}` } } as const
+  let odd: Readonly<Record<string, Odd>> = YES
   /** What is left to the honest node identifies the chain. */
   const liar = createServer(async (req, res) => {
     const text = Buffer.concat(await req.toArray()).toString()
     const { id, method } = JSON.parse(text)
-    const lies: Record<string, Hex> = { eth_getCode: '0x60', eth_call: `0x${'1'.padStart(64, '0')}` }
     const init = { method: 'POST', body: text, headers: { 'content-type': 'application/json' } }
-    const answer = lies[method]
-      ? JSON.stringify({ jsonrpc: '2.0', id, result: lies[method] })
+    const said = odd[method]
+    if (said === 'hangs') return
+    const answer = said
+      ? JSON.stringify({ jsonrpc: '2.0', id, ...said })
       : await (await fetch(chain.chain.rpcUrls.default.http[0]!, init)).text()
     res.setHeader('content-type', 'application/json').end(answer)
   })
@@ -169,7 +173,7 @@ describe('a node that says yes to everything', () => {
     liar.closeAllConnections()
   })
   const over = (rpcUrls: readonly string[]) =>
-    createSmartWallets(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }), 31_337)
+    createSmartWallets(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'), 31_337)
   const asking = async (of: Hex, by: typeof owner) => ({
     ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
   })
@@ -189,6 +193,29 @@ describe('a node that says yes to everything', () => {
     ])
       expect(await over(rpcUrls).isValidSignature(await asking(wallet, owner))).toBe(true)
   })
+
+  it.each<[string, Odd, ('first' | 'second')[]]>([
+    ['hangs', 'hangs', ['first', 'second']],
+    [
+      'refuses the question',
+      { error: { code: -32_000, message: 'out of gas: gas required exceeds 500000' } },
+      ['second'],
+    ],
+  ])(
+    'nor is one that %s',
+    async (_, said, places) => {
+      odd = { eth_call: said }
+      try {
+        for (const place of places) {
+          const asked = over(place === 'first' ? urls : urls.toReversed())
+          expect(await asked.isValidSignature(await asking(wallet, owner)), place).toBe(true)
+        }
+      } finally {
+        odd = YES
+      }
+    },
+    20_000,
+  )
 })
 
 describe('a chain that is away, or another one', () => {

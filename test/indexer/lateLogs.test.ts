@@ -121,8 +121,10 @@ it.each([
   expect(await lostOf(names)).toEqual([])
 })
 
-it('logs that a node lacks are found by comparing it with one that takes smaller ranges', async () => {
-  const widest = 520
+it.each([
+  ['one that takes smaller ranges', 520, 700, []],
+  ['a third where the second takes but few blocks', 10, 400, [() => world.anvil.rpcUrl]],
+])('logs that a node lacks are found by comparing it with %s', async (_, widest, blocks, others) => {
   const narrow = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
     if (method !== 'eth_getLogs' || !body.includes('fromBlock')) return undefined
     const [{ fromBlock, toBlock }] = (JSON.parse(body) as { params: [Record<string, string>] }).params
@@ -132,10 +134,10 @@ it('logs that a node lacks are found by comparing it with one that takes smaller
   })
   try {
     const from = Number(await world.public.getBlockNumber({ cacheTime: 0 })) + 1
-    await series('narrow', 1, 3)
-    const to = from + 700
+    await series(`narrow-${widest}`, 1, 3)
+    const to = from + blocks
     await world.test.mine({ blocks: to - from })
-    const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url] })
+    const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, ...others.map((url) => url())] })
     most = 0
     const { decoded } = await fetchRange({ chain, width: createRangeWidth(), checkFrom: to + 1 }, from, to)
     expect(decoded.entries).toHaveLength(3)

@@ -15,7 +15,7 @@ import { transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
 import type { PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
-import { BALANCES, SIGHTINGS } from '../rpc/strangers.js'
+import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
@@ -108,18 +108,6 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     quote: (request) => asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
   }
 }
-
-/** What would make a status terminal counts as unconfirmed where another node contradicts it. */
-const twiceSeen = (rpc: Rpc, look: (call: Call) => Promise<ChainTx>): Promise<ChainTx> =>
-  rpc.onQuickestNode(async (call) => {
-    const seen = await look(call)
-    if (seen.state !== 'mined' || !seen.isConfirmed || seen.isRegistration) return seen
-    const other = await rpc.onAnotherNode(call, look)
-    // a node may have forgotten the transaction
-    if (other === null || other.state === 'unknown') return seen
-    const isSame = other.state === 'mined' && other.block === seen.block && other.succeeded === seen.succeeded
-    return isSame && !other.isRegistration ? seen : { ...seen, isConfirmed: false }
-  })
 
 function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
   const status = forUse('status')

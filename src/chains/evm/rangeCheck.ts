@@ -47,7 +47,7 @@ export async function readCheckedLogs(
  * header and bloom filter.
  * @param call the node that gave `logs`
  * @returns `logs` themselves where no other node answers
- * @throws RpcError, of fault too_much where the other node wants a smaller range
+ * @throws RpcError, of fault too_much where all other nodes want a smaller range
  */
 async function compareLogs(
   rpc: Rpc,
@@ -55,11 +55,15 @@ async function compareLogs(
   filter: LogFilter,
   { logs, from, to }: { logs: readonly RawLog[]; from: number; to: number },
 ): Promise<readonly RawLog[]> {
-  const second = await rpc.onAnotherNode(call, (other) => orTooMuch(getLogRange(other, filter, from, to)))
-  if (second instanceof RpcError) {
-    if (to - from >= LEAST_COMPARED_BLOCKS) throw second
-    return logs
-  }
+  let tooMuch: RpcError | null = null
+  const second = await rpc.onAnotherNode(call, (other) =>
+    getLogRange(other, filter, from, to).catch((error: Error) => {
+      if (error instanceof RpcError && error.fault === 'too_much') tooMuch = error
+      // a third node may take as many
+      throw error
+    }),
+  )
+  if (!second && tooMuch && to - from >= LEAST_COMPARED_BLOCKS) throw tooMuch
   if (!second) return logs
   const [ours, theirs] = [byBlock(logs), byBlock(second.logs)]
   const isSame = (block: number) => keysOf(ours.get(block)) === keysOf(theirs.get(block))
@@ -74,12 +78,6 @@ async function compareLogs(
 
 /** Another node's lower bound on ranges is heeded down to this many blocks: below, reading all would take too long. */
 const LEAST_COMPARED_BLOCKS = 500
-
-const orTooMuch = <T>(asked: Promise<T>): Promise<T | RpcError> =>
-  asked.catch((error: Error) => {
-    if (error instanceof RpcError && error.fault === 'too_much') return error
-    throw error
-  })
 
 const keysOf = (logs: readonly RawLog[] = []): string =>
   logs.map(({ blockHash, logIndex, data }) => `${blockHash}/${logIndex}/${data}`).join()

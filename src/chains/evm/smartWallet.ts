@@ -14,7 +14,8 @@ import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
-const CALL_TIMEOUT_MS = 3_000
+/** Of a check in all: one node may hang for as long as its share has it (`nodes.ts`) before another's word counts. */
+const CALL_TIMEOUT_MS = 4_000
 /** Limits on concurrent and on waiting signature checks, which any API client can cause. */
 const AT_ONCE = 16
 const WAITING_LIMIT = 200
@@ -90,13 +91,18 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** Runs the probe; a yes is good where no other node denies it: one that lies would sign for every address. */
-const probe = (rpc: Rpc, data: Hex): Promise<boolean> =>
-  rpc.onQuickestNode(async (call) => {
-    const isSigned = await probeOn(call, data)
-    return isSigned && (await rpc.onAnotherNode(call, (other) => probeOn(other, data))) !== false
-  })
+/**
+ * Runs the probe; a yes is good where no other node denies it: one that lies would sign for every address. The probe
+ * always gives a word: a node that refuses it is asked in vain, and denies nothing.
+ */
+const probe = (rpc: Rpc, data: Hex): Promise<boolean> => {
+  const signed = rpc.onQuickestNode(
+    async (call) =>
+      (await probeOn(call, data)) && (await rpc.onAnotherNode(call, (other) => probeOn(other, data))) !== false,
+  )
+  return orIfRefused(signed, false)
+}
 
 /** Runs the probe on a node: a call without receiver "deploys" its answer, and no other word is a yes. */
 const probeOn = async (call: Call, data: Hex): Promise<boolean> =>
-  (await orIfRefused(call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']), null)) === YES
+  (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

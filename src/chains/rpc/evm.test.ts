@@ -228,6 +228,13 @@ describe('uses of the same nodes', () => {
   }, 20_000)
 })
 
+it('a node whose answer is no number is passed over', async () => {
+  const odd = await answering(({ method }, truth) => (method === 'eth_gasPrice' ? 'garbage' : truth))
+  const priceOf = async (call: <T>(method: string, params: readonly unknown[]) => Promise<T>) =>
+    BigInt(await call<string>('eth_gasPrice', []))
+  expect(await pool(odd, await node()).onOneNode(priceOf)).toBeGreaterThan(0n)
+})
+
 describe('a second opinion', () => {
   it('comes from another node, or not at all', async () => {
     const [first, second] = [await node(), await node()]

@@ -51,11 +51,13 @@ export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
 /** Statuses are polled: who is told soon that a chain is away asks again. */
 const STATUSES: Share = { ...STRANGERS, limitMs: 3_000, failsFast: true }
+/** Who signs in waits: a node that hangs leaves time for another's word, and for that on it (`smartWallet.ts`). */
+const WALLETS: Share = { ...STRANGERS, limitMs: 2_000 }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
 const SHARES: Readonly<Record<Use, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
-  ...{ api: STRANGERS, refunds: STRANGERS, status: STATUSES, tokens: STRANGERS, wallets: STRANGERS },
+  ...{ api: STRANGERS, refunds: STRANGERS, status: STATUSES, tokens: STRANGERS, wallets: WALLETS },
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
@@ -73,7 +75,7 @@ interface Family<Hash extends string> {
 
 /** A node's fault where its answer had another form than its method's, as null from an overloaded gateway. */
 const orUnreadable = (error: unknown): unknown =>
-  error instanceof TypeError
+  error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
     ? new RpcError('transient', "an answer has another form than its method's", null, { cause: error })
     : error
 

@@ -5,7 +5,7 @@ import type { BalancePort } from '../requirementInputs.js'
 import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import { BALANCES, SIGHTINGS } from '../rpc/strangers.js'
+import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { createBalancePort, createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
@@ -62,18 +62,6 @@ export const createClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: PoolOptions<string>['onFault'],
 ): SolanaRpc => createSolanaRpc({ label: SOLANA_LABEL, urls, genesisHash, onFault })
-
-/** What would make a status terminal counts as unconfirmed where another node contradicts it. */
-const twiceSeen = (rpc: SolanaRpc, look: (call: Call) => Promise<SolanaTx>): Promise<SolanaTx> =>
-  rpc.onQuickestNode(async (call) => {
-    const seen = await look(call)
-    if (seen.state !== 'seen' || !seen.isConfirmed || seen.isRegistration) return seen
-    const other = await rpc.onAnotherNode(call, look)
-    // a node may have forgotten the transaction
-    if (other?.state !== 'seen') return seen
-    const isSame = other.slot === seen.slot && !other.isRegistration
-    return isSame ? seen : { ...seen, isConfirmed: false }
-  })
 
 async function lookUp(
   call: Call,

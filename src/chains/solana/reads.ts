@@ -26,6 +26,16 @@ export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
 /** Oldest slot whose transactions the node has. */
 export const firstAvailableSlot = (call: Call): Promise<number> => call<number>('getFirstAvailableBlock', [])
 
+/** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
+const STOPPED_MS = 60_000
+
+/** Newest slot of a node that has come to a stop; no bound for one that goes on, or doesn't tell a time. */
+export async function stoppedAt(call: Call, commitment: Commitment): Promise<number> {
+  const slot = await getSlot(call, commitment)
+  const timeS = await call<number | null>('getBlockTime', [slot]).catch(() => null)
+  return timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS ? slot : Number.POSITIVE_INFINITY
+}
+
 /** Payment counters of a program. */
 export interface Sequences {
   payments: number

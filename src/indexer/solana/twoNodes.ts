@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { transient } from '../../chains/rpc/errors.js'
+import { RpcError, transient } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   firstAvailableSlot,
@@ -9,6 +9,7 @@ import {
   type ReadTransaction,
   readListed,
   readTransactions,
+  stoppedAt,
 } from '../../chains/solana/reads.js'
 import type { PaymentWatcherOptions } from './types.js'
 
@@ -18,35 +19,49 @@ const LOOK_MS = 250
 
 type Options = Pick<PaymentWatcherOptions, 'rpc' | 'registrar' | 'commitment'>
 
+/** What a node has, by signature: null for what it lacks, nothing where it can't tell. */
+type Words = ReadonlyMap<string, ReadTransaction | null>
+
 /**
  * Reads listed transactions of one node. What it can't show is another's to show; payments and their ends, which are
- * believed for ever, are another's to confirm. Where no other answers, one node's word counts.
- * @throws RpcError transient where two nodes contradict each other: until they agree nothing behind is read
+ * believed for ever, are another's to confirm: what two nodes say counts. Where no other answers, one's word does.
+ * @throws RpcError transient where nodes contradict each other: until two agree nothing behind is read
  */
-export const readConfirmed = (
+export async function readConfirmed(
   { rpc, registrar, commitment }: Options,
   listed: readonly ListedTransaction[],
-): Promise<ReadTransaction[]> =>
-  rpc.onOneNode(async (call) => {
-    const txs = await readTransactions(call, registrar, listed, commitment)
-    const asked = txs.filter((tx) => isLaidAside(tx) || hasEvents(tx))
-    if (asked.length === 0) return txs
-    const options = { registrar, commitment }
-    const shown = await rpc.onAnotherNode(call, (other) => readAgain(other, options, asked))
-    return shown === null ? txs : txs.map((tx) => agreed(tx, shown.get(tx.signature)))
+): Promise<ReadTransaction[]> {
+  const [txs, words] = await rpc.onOneNode(async (call) => {
+    const read = await readTransactions(call, registrar, listed, commitment)
+    const asked = read.filter((tx) => isLaidAside(tx) || hasEvents(tx))
+    const others: Words[] = []
+    if (asked.length === 0) return [read, others]
+    await rpc.onAnotherNode(call, async (other) => {
+      others.push(await readAgain(other, { registrar, commitment }, asked))
+      // the next one is asked, too
+      if (asked.some((tx) => !agreed(tx, others))) throw new RpcError('refused', 'another node says otherwise')
+    })
+    return [read, others]
   })
+  // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
+  return txs.map((tx) => {
+    const word = agreed(tx, words)
+    if (!word) throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
+    return word
+  })
+}
 
 const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: ReadTransaction) => [
   ...[payments, closed, communityPayments, communityOutcomes],
 ]
 const hasEvents = (tx: ReadTransaction): boolean => eventsOf(tx).some((events) => events.length > 0)
 
-/** What a second node has, by signature: null for what it lacks, nothing for what is older than all that it keeps. */
+/** What another node has of some transactions; it can't tell of those beyond what it keeps. */
 async function readAgain(
   call: Call,
   { registrar, commitment }: Omit<Options, 'rpc'>,
   listed: readonly ListedTransaction[],
-): Promise<ReadonlyMap<string, ReadTransaction | null>> {
+): Promise<Words> {
   const found = new Map<string, ReadTransaction | null>()
   const endMs = performance.now() + LAG_MS
   for (let left = listed; ; await sleep(LOOK_MS)) {
@@ -54,18 +69,22 @@ async function readAgain(
     for (const [i, { signature }] of left.entries()) found.set(signature, txs[i]!)
     left = left.filter(({ signature }) => found.get(signature) === null)
     if (left.length === 0) return found
-    const oldest = await firstAvailableSlot(call)
-    for (const { signature, slot } of left) if (slot < oldest) found.delete(signature)
-    left = left.filter(({ slot }) => slot >= oldest)
+    const [oldest, newest] = await Promise.all([firstAvailableSlot(call), stoppedAt(call, commitment)])
+    const isKept = ({ slot }: ListedTransaction) => slot >= oldest && slot <= newest
+    for (const one of left) if (!isKept(one)) found.delete(one.signature)
+    left = left.filter(isKept)
     if (left.length === 0 || performance.now() >= endMs) return found
   }
 }
 
-function agreed(first: ReadTransaction, second: ReadTransaction | null | undefined): ReadTransaction {
-  if (second === undefined) return first
-  if (isLaidAside(first)) return second ?? first
-  if (second && (isLaidAside(second) || isSame(first, second))) return first
-  throw transient(`getTransaction: two nodes contradict each other about ${first.signature}`)
+/** What nodes say of a transaction, the first node's word first; null while no two say the same. */
+function agreed(first: ReadTransaction, words: readonly Words[]): ReadTransaction | null {
+  const others = words.flatMap((word) => word.get(first.signature) ?? (word.has(first.signature) ? [null] : []))
+  const shown = others.filter((tx) => tx !== null)
+  if (others.length === 0) return first
+  if (isLaidAside(first)) return shown[0] ?? first
+  if (shown.some((tx) => isLaidAside(tx) || isSame(first, tx))) return first
+  return shown.find((tx, i) => shown.some((other, at) => at > i && isSame(tx, other))) ?? null
 }
 
 const isSame = (a: ReadTransaction, b: ReadTransaction): boolean =>
