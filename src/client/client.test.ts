@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { afterEach, describe, expect, it } from 'vitest'
-import { Client, type ClientOptions, ClusterdError } from './index.js'
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { Client, type ClientOptions, ClusterdError, type Schemas } from './index.js'
 
 const MAX_GZIPPED_BYTES = 15 * 1024
 const servers: Server[] = []
@@ -66,6 +66,43 @@ describe('a call', () => {
     for (const address of ['', '.', '..'])
       await expect(client.nameOf(address)).rejects.toMatchObject({ code: 'invalid_request' })
     expect(asked).toEqual([])
+  })
+
+  it('is refused here where no request could be sent, and not tried for ever', async () => {
+    for (const url of ['localhost:3000', 'names.example', '/api', '', 'https://me:key@names.example', 'http://a/?b=c'])
+      expect(() => new Client({ url }), url).toThrow('The url of a client is like https://names.example, not')
+    for (const url of ['http://[::1]:3000/', new URL('https://names.example/below/')]) new Client({ url })
+    const { client, asked } = await clientOf((_, res) => json(res, {}), { token: 'secret\nkey' })
+    const refused = await caught(client.waitForStatus('0x1'))
+    expect(refused.code).toBe('invalid_request')
+    expect(refused.message).not.toContain('secret')
+    client.token = undefined
+    expect(await caught(client.nameOf('\ud800'))).toMatchObject({ code: 'invalid_request' })
+    expect(asked).toEqual([])
+  })
+
+  it('has the types of its answers, also where the network is known only when it runs', () => {
+    type Quoted<N extends string> = Awaited<ReturnType<typeof Client.prototype.quote<N>>>
+    expectTypeOf<Quoted<'1'>>().toEqualTypeOf<Schemas['EvmQuote']>()
+    expectTypeOf<Quoted<'solana'>>().toEqualTypeOf<Schemas['SolanaQuote']>()
+    expectTypeOf<Quoted<string>>().toEqualTypeOf<Schemas['EvmQuote'] | Schemas['SolanaQuote']>()
+    expectTypeOf<Extract<ClusterdError['code'], 'names_unavailable'>>().toEqualTypeOf<'names_unavailable'>()
+  })
+
+  it('does not wait for a wallet that never answers once it is called off', async () => {
+    const { client, asked } = await clientOf((_, res) => json(res, { message: 'sign', signingDate: 'now' }))
+    const reason = new Error('enough')
+    const stop = new AbortController()
+    const wallet = {
+      address: '0x1',
+      signMessage: () => {
+        stop.abort(reason)
+        return new Promise<string>(() => {})
+      },
+    }
+    const call = caught(client.signIn(wallet, { signal: stop.signal }))
+    expect(await Promise.race([call, sleep(2_000, 'it goes on')])).toBe(reason)
+    expect(asked).toHaveLength(1)
   })
 
   it('becomes one class of error, with the code of the service, or its own', async () => {
@@ -196,7 +233,8 @@ describe('waitForStatus', () => {
     const { client } = await clientOf((req, res) =>
       req.url!.includes('bad') ? failure(res, 400, 'invalid_request') : json(res, { status: 'pending' }),
     )
-    expect(await caught(client.waitForStatus('0x1', { timeoutMs: 100 }))).toMatchObject({ code: 'timeout' })
+    const late = await caught(client.waitForStatus('0x1', { timeoutMs: 100 }))
+    expect(late).toMatchObject({ code: 'timeout', message: 'The transaction was still pending after 100 ms.' })
     const reason = new Error('enough')
     expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(reason)
     expect(await caught(client.waitForStatus('bad'))).toMatchObject({ code: 'invalid_request' })

@@ -2,12 +2,19 @@ import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { type WaitOptions, waitForStatus } from './status.js'
+import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
 import type { Answer, CallOptions, FeedEvent, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
 import { signerOf, type Wallet } from './wallet.js'
 
 type Body<P extends PathOf<'POST'>> = Input<'POST', P> extends { body: infer B } ? B : never
 type EvmQuoteInput = Body<'/v1/names/register/evm'>
+/** A network that is known only when it runs may be `solana`. */
+type QuoteOn<N extends string> = N extends 'solana'
+  ? Schemas['SolanaQuote']
+  : string extends N
+    ? Schemas['EvmQuote'] | Schemas['SolanaQuote']
+    : Schemas['EvmQuote']
 type Added = Body<'/v1/clusters/wallets'>
 type CommunityRegistration = Body<'/v1/names/community/{communityName}/register'>
 
@@ -100,9 +107,8 @@ export class Client {
   }
 
   /** Price and transaction data of a registration; `network: 'solana'` pays there. */
-  quote(wish: EvmQuoteInput & { network: 'solana' }, options?: CallOptions): Promise<Schemas['SolanaQuote']>
-  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<Schemas['EvmQuote']>
-  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<Schemas['EvmQuote'] | Schemas['SolanaQuote']> {
+  quote<N extends string>(wish: EvmQuoteInput & { network: N }, options?: CallOptions): Promise<QuoteOn<N>>
+  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
     return wish.network === 'solana'
       ? this.request('POST', '/v1/names/register/solana', { body: wish, ...options })
       : this.request('POST', '/v1/names/register/evm', { body: wish, ...options })
@@ -134,20 +140,19 @@ export class Client {
   /**
    * Holds a mirror of the feed against the service's checkpoint: that nothing is missing, added or changed. Needs Web
    * Crypto, which browsers have on secure pages alone.
+   * @param options `timeoutMs` is that of all of it; without it each request has the client's, and a long feed its time
    * @returns the checkpoint that the mirror agrees with; what it has beyond is not looked at
-   * @throws ClusterdError feed_mismatch
+   * @throws ClusterdError feed_mismatch, timeout
    */
-  async verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
+  verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
     const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
     const query = most === undefined ? {} : { count: most }
-    const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options })
-    const events = mirror ?? this.events({ signal: options.signal, follow: false })
-    await verifyEvents(events, checkpoint).catch((error: unknown) => {
-      // events that were called off are fewer
-      options.signal?.throwIfAborted()
-      throw error
+    // events that were called off are fewer: what called them off is thrown
+    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
+      const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
+      await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
+      return checkpoint
     })
-    return checkpoint
   }
 
   /** One page of the feed. */
@@ -164,7 +169,9 @@ export class Client {
     // bound to the address, so that a smart wallet's signature counts too
     const query = { type, wallet: address }
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', { query, ...options })
-    const body = { type, wallet: address, signingDate, signature: await sign(message) }
+    // a wallet may never answer: only the signal ends that wait, hands take their time
+    const signature = await within(Number.POSITIVE_INFINITY, options?.signal, () => sign(message))
+    const body = { type, wallet: address, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token
     return token

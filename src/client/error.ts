@@ -1,5 +1,7 @@
-/** Codes of failures on this side: no answer, none in time, one that is not the service's. */
-type LocalCode = 'network' | 'timeout' | 'unexpected'
+import type { Schemas } from './types.js'
+
+/** Codes of the service, and of failures on this side: no answer, none in time, one that is not the service's. */
+type Code = Schemas['Error']['error'] | 'network' | 'timeout' | 'unexpected' | 'feed_mismatch'
 
 /** Limited, unavailable, or a proxy whose service is away. */
 const TRANSIENT = [429, 502, 503, 504]
@@ -22,7 +24,7 @@ export class ClusterdError extends Error {
   readonly body: unknown
   /** @param code of the interface (`not_found`, `rate_limited`, …), else `network`, `timeout` or `unexpected` */
   constructor(
-    readonly code: LocalCode | (string & {}),
+    readonly code: Code | (string & {}),
     message: string,
     { status, retryAfterMs, body, cause }: Failure = { status: 0 },
   ) {

@@ -170,6 +170,30 @@ describe('events', () => {
     await expect(client.verifyFeed({ signal: stop.signal })).rejects.toBe(reason)
   })
 
+  it('are checked within the time for all of it, though each page comes in time', async () => {
+    let pages = 0
+    const server = createServer((req, res) => {
+      const isPage = !req.url!.startsWith('/v1/events/checkpoint')
+      const items = isPage ? [{ id: `m-1-${++pages}` }] : []
+      const body = isPage
+        ? { items, resume: `${pages}`, nextPage: `${pages}` }
+        : { generation: 1, count: 1e6, hash: '0x' }
+      const answer = () => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      setTimeout(answer, isPage ? 50 : 0)
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    const checked = client.verifyFeed({ timeoutMs: 400 }).catch((error: unknown) => error)
+    expect(await Promise.race([checked, sleep(3_000, 'it goes on')])).toMatchObject({ code: 'timeout' })
+    const told = pages
+    await sleep(300)
+    expect(pages).toBeLessThan(told + 2)
+    // a mirror that says nothing
+    const mirror = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }
+    await expect(client.verifyFeed({ mirror, timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
+  })
+
   it('end by a signal in a long stream too, whose request is garbage by then', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
@@ -182,6 +206,32 @@ describe('events', () => {
     }
     stop.abort()
     await expect(Promise.race([done, sleep(5_000, 'it goes on')])).resolves.toEqual([])
+  })
+
+  it('end by a signal at the event that it came with, in a page and in a piece of the stream', async () => {
+    const server = createServer((req, res) => {
+      const { pathname, searchParams } = new URL(req.url!, 'http://here')
+      if (pathname !== '/v1/events/stream') {
+        const items = searchParams.has('nextPage') ? [] : [{ id: 'a' }, { id: 'b' }]
+        return void res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ items, resume: '2' }))
+      }
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('id: 3\ndata: {"id":"c"}\n\nid: 4\ndata: {"id":"d"}\n\n')
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    for (const last of ['a', 'c']) {
+      const stop = new AbortController()
+      const seen: string[] = []
+      for await (const { id } of client.events({ signal: stop.signal })) {
+        seen.push(id)
+        if (id === last) stop.abort()
+      }
+      expect(seen).toEqual(last === 'a' ? ['a'] : ['a', 'b', 'c'])
+    }
   })
 
   it('end by a signal, and with the generation', async () => {

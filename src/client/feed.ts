@@ -53,6 +53,7 @@ export async function* followFeed(
         if (i < skipped) continue
         const isLast = i === page.items.length - 1
         yield { ...event, resume: isLast ? page.resume : `${token ?? ''}+${i + 1}` }
+        if (signal?.aborted) return
         pauseMs = MIN_PAUSE_MS
       }
       skipped = Math.max(0, skipped - page.items.length)
@@ -63,6 +64,7 @@ export async function* followFeed(
         for await (const event of streamed(transport, { token, from }, signal)) {
           token = event.resume
           yield event
+          if (signal?.aborted) return
           pauseMs = MIN_PAUSE_MS
         }
     } catch (error) {

@@ -31,8 +31,8 @@ export function waitForStatus(
   { until = FINAL, signal, timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
 ): Promise<TransactionStatus> {
   const awaited = [until, FINAL].flat()
-  return within(timeoutMs, signal, async (limit) => {
-    let since: StatusWord | undefined
+  let since: StatusWord | undefined
+  const waiting = within(timeoutMs, signal, async (limit) => {
     let pauseMs = MIN_PAUSE_MS
     for (;;) {
       const askedMs = Date.now()
@@ -48,6 +48,13 @@ export function waitForStatus(
       since = answer?.status ?? since
       await pause(Math.max(pauseMs, retryAfterMs), limit)
     }
+  })
+  return waiting.catch((cause: unknown) => {
+    if (!since || !(cause instanceof ClusterdError) || cause.code !== 'timeout') throw cause
+    throw new ClusterdError('timeout', `The transaction was still ${since} after ${timeoutMs} ms.`, {
+      status: 0,
+      cause,
+    })
   })
 }
 

@@ -43,7 +43,9 @@ export class Transport {
   /** What the last change was answered with: later reads see at least that, whichever server answers. */
   #position: string | undefined
 
+  /** @throws TypeError for a URL that no request could go to */
   constructor(options: ClientOptions) {
+    checkUrl(options.url)
     this.#options = options
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS
     this.token = options.token
@@ -87,12 +89,12 @@ export class Transport {
     const target = new URL(`${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`)
     for (const [name, value] of Object.entries({ ...(testnet && { testnet: true }), ...query }))
       if (value !== undefined) target.searchParams.set(name, String(value))
-    const headers = {
+    const headers = headersOf({
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
       ...(this.#position !== undefined && { [POSITION]: this.#position }),
-    }
+    })
     const text = JSON.stringify(body)
     const init = { method, headers, redirect: 'error' as const, ...(signal && { signal }) }
     try {
@@ -102,6 +104,21 @@ export class Transport {
     } catch (cause) {
       throw signal?.aborted ? cause : failed(cause)
     }
+  }
+}
+
+/** @throws TypeError: `localhost:3000` has the scheme `localhost`, and a query would swallow the path */
+function checkUrl(url: string | URL): void {
+  if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(String(url)))
+    throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
+}
+
+/** @throws ClusterdError invalid_request, without the key: `fetch` would say no more than that it failed */
+function headersOf(values: Record<string, string>): Headers {
+  try {
+    return new Headers(values)
+  } catch {
+    throw new ClusterdError('invalid_request', 'The token or the API key has letters that no key has.')
   }
 }
 
@@ -121,6 +138,7 @@ function pathOf(template: string, params: Request['params'] = {}): string {
     const text = String(params[name] ?? '')
     if (/^\.{0,2}$/.test(text))
       throw new ClusterdError('invalid_request', `The parameter ${name} is ${text || 'empty'}.`)
+    if (/\p{Surrogate}/u.test(text)) throw new ClusterdError('invalid_request', `The parameter ${name} is no Unicode.`)
     return encodeURIComponent(text)
   })
 }

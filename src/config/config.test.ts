@@ -163,6 +163,17 @@ describe('the environment', () => {
     },
   )
 
+  it.each([
+    [{ RELAYER_ADDRESS: `0x${'ab'.repeat(20)}` }, /RELAYER_ADDRESS is set, and RELAYER_SIGNER_URL is not/],
+    [{ RELAYER_PASSWORD_FILE: '/x' }, /RELAYER_PASSWORD_FILE is set, and RELAYER_KEYSTORE is not/],
+    [{ RELAYER_PRIVATE_KEY: `0x${'01'.repeat(32)}`, RELAYER_PASSWORD_FILE: '/x' }, /RELAYER_KEYSTORE is not/],
+    [{ RELAYER_PASSWORD_FILE: '', RELAYER_ADDRESS: '' }, null],
+  ])('refuses half of what names the relayer’s key: %o', (env, sentence) => {
+    const set = { ...env, ROLES: 'index', DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: 'examples/chains.json' }
+    if (sentence) expect(() => readConfig(set)).toThrow(sentence)
+    else expect(() => readConfig(set)).not.toThrow()
+  })
+
   it.each(['[1,2]', '1'.repeat(64), '0xsecret'])('refuses a Solana key that is none, and doesn’t repeat it', (key) => {
     const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
     expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)

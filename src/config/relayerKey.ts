@@ -34,10 +34,16 @@ export function relayerKeyOf(env: Environment): RelayerKey | undefined {
   const sources = [privateKey, keystore, signerUrl].filter((source) => source !== undefined)
   if (sources.length > 1)
     throw new ConfigError('RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE and RELAYER_SIGNER_URL exclude one another: set one.')
-  if (privateKey) return { privateKey }
   const { relayerPasswordFile: passwordFile, relayerAddress: address } = env
+  // half of a source, as beside a misspelt name of the other half, would be no key without a word
+  if (passwordFile && !keystore) throw alone(VARIABLES.passwordFile, VARIABLES.keystore)
+  if (address && !signerUrl) throw alone(VARIABLES.address, VARIABLES.signerUrl)
+  if (privateKey) return { privateKey }
   return keyFrom({ keystore, passwordFile, signerUrl, address }, VARIABLES)
 }
+
+const alone = (given: string, missing: string): ConfigError =>
+  new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** The key of the one source that is given. @throws ConfigError */
 export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | undefined {

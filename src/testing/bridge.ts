@@ -2,6 +2,7 @@ import pg from 'pg'
 import { notify } from '../db/pg/notify.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
+import { assertWhole } from './chains/verbs.js'
 
 /** What a test does to the bridge, whose messages the daemon's relayer brings to the hubs. */
 export interface Bridge {
@@ -46,7 +47,11 @@ export function bridgeOf(databaseUrl: string): Bridge {
         WHEN (NEW.kind IN (${verify}, ${execute})) EXECUTE FUNCTION ${NAME}()`)
     })
   return {
-    delay,
+    async delay(ms) {
+      // anything else would fail in the trigger, and with it each job of the daemon
+      assertWhole('delay', Math.ceil(ms), 0)
+      await delay(ms)
+    },
     async hold() {
       await delay(FOR_EVER_MS)
       await within((client) =>

@@ -5,6 +5,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
+import { WorldError } from './chains/verbs.js'
 import { chainsFile, connectChains, previousChains, writeChains } from './contracts/localContracts.js'
 import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
@@ -108,6 +109,9 @@ export async function startChains(
   blockMs: number,
   attached: Attached = {},
 ): Promise<LocalChain[]> {
+  const stray = Object.keys(attached).find((label) => !definitions.some((one) => one.label === label))
+  if (stray !== undefined)
+    throw new WorldError(`"${stray}" is attached, and no chain of this world: name it in \`chains\` too.`)
   const previous = previousChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0

@@ -238,6 +238,30 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect([total, outcomes(claims)]).toEqual(['406', [reason, reason, reason, reason]])
   })
 
+  it('is that of the file in force where it is replaced while it is read, and none once it is removed', async () => {
+    const [one, other] = [await given(rows()), await given(rows().slice(0, 3))]
+    /** Answer to a member, whose proofs are read after this change alone. */
+    const meanwhile = async (member: Member, old: Airdrop, change: string) => {
+      const client = await world.pool.connect()
+      try {
+        await client.query('BEGIN; LOCK TABLE airdrop_pages IN ACCESS EXCLUSIVE MODE')
+        const answer = ask(member, one)
+        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%airdrop_pages%'"
+        await expect.poll(async () => (await world.pool.query(waiting)).rowCount).toBe(1)
+        for (const table of ['airdrop_pages', 'airdrop_allocations', 'airdrops'])
+          await client.query(`DELETE FROM ${table} WHERE airdrop = $1`, [old.airdrop])
+        await client.query(`${change}; COMMIT`)
+        return await answer
+      } finally {
+        client.release(true)
+      }
+    }
+    const move = `UPDATE airdrops SET community = '${one.community}' WHERE airdrop = ${other.airdrop}`
+    const { status, body } = await meanwhile(alice, one, move)
+    expect([status, body.total]).toEqual([200, '303'])
+    expect((await meanwhile(sol, other, 'SELECT')).body.error).toBe('not_found')
+  })
+
   it('has nothing of a community without an airdrop, on another network, or by another name', async () => {
     const airdrop = await given(rows())
     expect((await ask(alice, { community: freshName() })).body.error).toBe('not_found')

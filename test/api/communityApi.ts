@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { replay } from '../../src/db/journal/replay.js'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, START_MS, startApi } from './support.js'
+import { type ApiWorld, type ApiWorldOptions, bid, freshName, type Reply, START_MS, startApi } from './support.js'
 
 export const PAYMENTS = `0x${'77'.repeat(20)}` as const
 export const TOKEN = `0x${'66'.repeat(20)}`
@@ -9,11 +9,12 @@ export const RECIPIENT = `0x${'55'.repeat(20)}`
 const ON = { mainnet: '', testnet: '?testnet=true' }
 
 /** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
-export function useCommunities() {
+export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
   let world: ApiWorld
   let registered = 0
   beforeAll(async () => {
     world = await startApi({
+      ...options,
       shareKey: Buffer.alloc(32, 5),
       configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
     })

@@ -116,6 +116,23 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await main()).not.toContain(name)
   })
 
+  it('a slow search takes nobody away from a form that was opened meanwhile', async () => {
+    await page.route(/clusters\/id\//, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      await route.continue().catch(() => {})
+    })
+    await open('/@communities')
+    const form = page.getByRole('form', { name: 'Register a name below a community' })
+    await form.waitFor()
+    await page.getByRole('searchbox').fill(`0x${'ab'.repeat(32)}`)
+    await page.getByRole('searchbox').press('Enter')
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByLabel('What it is for').fill('half a word')
+    await page.waitForResponse(/clusters\/id\//)
+    await page.waitForTimeout(1_000)
+    expect(await page.getByLabel('What it is for').inputValue()).toBe('half a word')
+  })
+
   it('chains that are not known are not called chains that take nothing', async () => {
     await away(/\/v1\/networks/)
     await open('/@register')

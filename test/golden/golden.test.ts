@@ -11,22 +11,25 @@ import { useDatabase } from '../storage/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**
- * The frozen journals: one with entries of every kind, taken from chains by the end-to-end tests, and one of rulesets
- * from 2 on, with names that move in slices while others write, a move that has ended and one that has not. Bytes that
- * were journalled once give the same tables, effects and events for ever. A rule that has to change gets a new version
- * by journal position (CONTRIBUTING.md); the recordings never change.
+ * The frozen journals: one with entries of every kind, taken from chains by the end-to-end tests, one of ruleset 2,
+ * with names that move in slices while others write, a move that has ended and one that has not, and one of
+ * rulesets 2 and 3, with names assigned for claims, one of them asked for twice. Bytes that were journalled once give
+ * the same tables, effects and events for ever. A rule that has to change gets a new version by journal position
+ * (CONTRIBUTING.md); the recordings never change.
  */
-const [first, moves] = ['journal', 'moves'].map((name) => readGolden(join(import.meta.dirname, `${name}.json.gz`)))
+const recorded = (name: string) => readGolden(join(import.meta.dirname, `${name}.json.gz`))
+const [first, moves, claims] = [recorded('journal'), recorded('moves'), recorded('claims')]
 
 it('the golden journals have entries of every kind, and of every ruleset', () => {
-  const entries = [...first!.entries, ...moves!.entries]
+  const entries = [...first.entries, ...moves.entries, ...claims.entries]
   expect([...new Set(entries.map(({ kind }) => kind))].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
-  expect([...new Set(entries.map(({ ruleset }) => ruleset))]).toEqual([1, CURRENT_RULESET])
+  expect([...new Set(entries.map(({ ruleset }) => ruleset))]).toEqual([1, 2, CURRENT_RULESET])
 })
 
 describe.each([
-  ['of every kind', first!],
-  ['of moves', moves!],
+  ['of every kind', first],
+  ['of moves', moves],
+  ['of claims', claims],
 ])('the golden journal %s', (_, golden) => {
   const database = useDatabase()
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -139,6 +139,16 @@ describe('an encrypted export', () => {
     await expect(importFrom(database.url, file, key)).rejects.toThrow(
       'the database is in use: its table chains has rows. Import into an empty one.',
     )
+  })
+
+  it('is not made by a version that knows not all of the tables', async () => {
+    await database.pool.query(`INSERT INTO migrations (name, checksum) VALUES ('29990101000000_more', '')`)
+    const late = join(dir, 'late')
+    await expect(exportTo(database.pool, late, PRIVATE)).rejects.toThrow(
+      'the database is of a newer version (29990101000000_more)',
+    )
+    expect(existsSync(late)).toBe(false)
+    await database.pool.query(`DELETE FROM migrations WHERE name LIKE '2999%'`)
   })
 
   it('that was cut goes on where it stopped, while the registry grows', async () => {

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
+import { bridgeOf } from '../../src/testing/bridge.js'
 import { checkedCopyOf } from '../../src/testing/chains/anvilState.js'
 import {
   type ChainLabel,
@@ -111,7 +112,17 @@ describe('startStack', { timeout: 180_000 }, () => {
     )
     await expect(start({ chains: ['10'] })).rejects.toThrow('Spoke "10" needs its hub, "1", in the world too.')
     await expect(start({ chains: ['1', '56' as '10'] })).rejects.toThrow('Chain "56" is not one of the local world')
+    await expect(start({ chains: ['1'], attach: { '8453': 'http://127.0.0.1:9' } })).rejects.toThrow(
+      '"8453" is attached, and no chain of this world: name it in `chains` too.',
+    )
   })
+
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
+    'delays no message by %d ms, which would fail the jobs',
+    async (ms) => {
+      await expect(bridgeOf('postgresql://127.0.0.1:9/none').delay(ms)).rejects.toThrow('delay takes a whole number')
+    },
+  )
 
   it('uses a database that it is given, and leaves it running', async () => {
     const server = await startPostgres({ dataDir: path.join(base, 'given') })

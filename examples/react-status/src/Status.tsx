@@ -57,7 +57,7 @@ export function Status() {
       </form>
       <ol aria-live="polite">
         {seen.map(({ status, confirmations }, i) => (
-          <li key={status} className={status} aria-current={i === seen.length - 1 ? 'step' : undefined}>
+          <li key={String(i)} className={status} aria-current={i === seen.length - 1 ? 'step' : undefined}>
             <strong>{status}</strong> {WORDS[status]}
             {confirmations && ` (${confirmations.have} of ${confirmations.need} confirmations)`}
           </li>

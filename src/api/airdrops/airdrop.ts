@@ -13,6 +13,8 @@ import { type Claimant, type ClaimsRequest, type Offer, offerOf, offerTime } fro
 
 /** Bytes of the answers that are kept: of some twenty bundles of a hundred wallets. */
 const KEPT_BYTES = 8 * 2 ** 20
+/** Attempts at an answer, since the operator may replace an airdrop while it is read. */
+const TRIES = 3
 /** Answers by all that they are made of, for each pool. */
 const kept = new WeakMap<pg.Pool, LRUCache<string, Buffer>>()
 const newAnswers = () =>
@@ -25,9 +27,21 @@ const newAnswers = () =>
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<Buffer> {
+  const community = requireName(input)
+  for (let tries = 1; ; tries++) {
+    const airdrop = await findOpenAirdrop(context.pool, context.network, community)
+    if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
+    try {
+      return await claimsFrom(context, request, airdrop)
+    } catch (error) {
+      // one that was replaced or removed between two reads has lost its pages
+      if (!(error instanceof RangeError) || tries === TRIES) throw error
+    }
+  }
+}
+
+async function claimsFrom(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop): Promise<Buffer> {
   const { pool, network } = context
-  const airdrop = await findOpenAirdrop(pool, network, requireName(input))
-  if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
   const found = await findBundleAllocations(pool, network, airdrop.airdrop, request.session.wallet)
   const answers = kept.get(pool) ?? newAnswers()
   kept.set(pool, answers)

@@ -2,12 +2,16 @@ import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
 import { communityNameAvailability } from '../../db/registry/communityNames.js'
+import { inTime } from '../../ops/notify.js'
 import { areRequirementsMet } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import type { Context } from '../http/context.js'
 import { requireCurrent } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
 import { type CommunityName, communityPorts, requireRules } from './communities.js'
+
+/** Time for what payers own: one whose chain says nothing may get the name, and no answer waits for it. */
+const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
 export async function availabilityOf(context: Context, asked: CommunityName) {
@@ -33,7 +37,8 @@ export async function availabilityUnder(
       throw error
     }),
   )
-  return (await Promise.all(mayGet)).includes(true) ? 'pending' : 'free'
+  const isKept = Promise.all(mayGet).then((each) => each.includes(true))
+  return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
 /** Ports that may answer with balances of some seconds ago. */

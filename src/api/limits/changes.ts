@@ -77,7 +77,10 @@ interface Asked {
   caller?: { address: string; isRaised: boolean }
 }
 
-/** Wallets and addresses that were refused: their further changes are refused before they wait for their turn. */
+/** Limits whose buckets stand for a wallet, the rules of a community, and an address. */
+const NOTED = ['changes-a-minute', 'changes-of-address']
+
+/** Wallets, rules and addresses that were refused: their next changes are refused before they wait for their turn. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**
@@ -93,7 +96,7 @@ export async function changeLimitOf(
   if (!limits) return {}
   const changer = { network, wallet, community, address: caller && !caller.isRaised ? caller.address : null }
   const least = chargesOf(limits, changer, LEAST)
-  const whose = [least[0]!.bucket, least.at(-1)!.bucket]
+  const whose = bucketsOf(least.filter(({ kind }) => NOTED.includes(kind)))
   if (whose.some((bucket) => refused.has(bucket))) await requireShared(pool, least.filter(isAsked))
   // the lock of the network's head keeps other changes from these buckets
   const limit = async (db: Queryable) => {

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import type pg from 'pg'
 import { ConfigError } from '../../config/index.js'
 import { type Manifest, type Progress, readExport, type WrittenPiece } from '../../db/journal/export/read.js'
+import { refuseNewer } from '../../db/pg/migrate.js'
 import { countEntries } from '../../ops/progressBar.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
@@ -49,12 +50,16 @@ export async function exportJournal(options: ExportCommand): Promise<void> {
   printManifest(written)
 }
 
-/** Writes an export file, or what a cut one lacks. @throws ConfigError where a file is not what was asked for */
+/**
+ * Writes an export file, or what a cut one lacks.
+ * @throws ConfigError where a file is not what was asked for, Error for a database that a newer version has migrated
+ */
 export async function exportTo(pool: pg.Pool, file: string, plan: Plan, isResumed = false): Promise<WrittenExport> {
   const begun = isResumed ? await readBegun(file, plan) : null
   const client = await pool.connect()
   let writer: ExportWriter | undefined
   try {
+    await refuseNewer(client, 'export')
     writer = await ExportWriter.open(file, plan.key, begun?.at ?? null).catch(explainExisting(file))
     const bars = new Map(NETWORKS.map((network) => [network, countEntries(network)]))
     const source = readExport(client, {

@@ -104,6 +104,16 @@ function explain(error: pg.DatabaseError): never {
 export const appliedMigrations = async (db: Queryable): Promise<string[]> =>
   (await readRows<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 
+/** @throws Error where a newer version has migrated the database: what it added is unknown to `what` of this one */
+export async function refuseNewer(db: Queryable, what: string): Promise<void> {
+  const own = new Set(readMigrations(MIGRATIONS_DIR).map(({ name }) => name))
+  const newer = (await appliedMigrations(db)).find((name) => !own.has(name))
+  if (newer)
+    throw new Error(
+      `the database is of a newer version (${newer}), of which this one’s ${what} would lack parts: run that one’s.`,
+    )
+}
+
 /** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
 export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
   const asked = async (client: pg.Client) => {

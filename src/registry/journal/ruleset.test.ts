@@ -7,10 +7,11 @@ import { CURRENT_RULESET, type Ruleset, rulesetOf } from './ruleset.js'
 it('has versions that never change, of which the newest is current', () => {
   expect(rulesetOf(1)).toEqual({ maxClusterWallets: 1_000, namesPerEntry: Number.POSITIVE_INFINITY })
   expect(rulesetOf(2)).toEqual({ maxClusterWallets: 1_000, namesPerEntry: 1_000 })
-  expect(CURRENT_RULESET).toBe(2)
+  expect(rulesetOf(3)).toEqual({ maxClusterWallets: 1_000, namesPerEntry: 1_000 })
+  expect(CURRENT_RULESET).toBe(3)
 })
 
-it.each([0, 3, -1, 1.5])('knows no version %d', (version) => {
+it.each([0, 4, -1, 1.5])('knows no version %d', (version) => {
   expect(() => rulesetOf(version)).toThrow(`ruleset ${version} is unknown`)
 })
 

@@ -20,10 +20,12 @@ export interface Ruleset {
 const RULESETS: Readonly<Record<number, Ruleset>> = {
   1: { maxClusterWallets: 1_000, namesPerEntry: Number.POSITIVE_INFINITY },
   2: { maxClusterWallets: 1_000, namesPerEntry: 1_000 },
+  // whose claim a name was assigned for is state: the entry's `met` says it, and programs of version 2 would forget it
+  3: { maxClusterWallets: 1_000, namesPerEntry: 1_000 },
 }
 
 /** Version of new entries. */
-export const CURRENT_RULESET = 2
+export const CURRENT_RULESET = 3
 
 /** In place of a version: the entry of a public copy, whose journal lacks what is private and can't be folded again. */
 export const NOT_FOLDED = 0

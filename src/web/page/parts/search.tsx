@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useNet } from '../lib/net.js'
 import { type Found, find, pathOfName } from '../lib/search.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
@@ -43,15 +43,20 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
   const { get, go } = useNet()
   const [text, setText] = useState('')
   const [fault, setFault] = useState('')
+  const searches = useRef(0)
   const search = async (event: Event) => {
     event.preventDefault()
     const found = find(text)
     if (!found) return
     setFault('')
+    const [turn, from] = [++searches.current, location.href]
+    // a slow answer takes nobody away from what was opened meanwhile
+    const isStill = () => turn === searches.current && from === location.href
     try {
-      go(await pathOf(found, get))
+      const path = await pathOf(found, get)
+      if (isStill()) go(path)
     } catch (error) {
-      setFault((error as Error).message)
+      if (isStill()) setFault((error as Error).message)
     }
   }
   return (
