@@ -228,6 +228,8 @@ export interface OwedQuestion {
   tokens: readonly string[]
   /** Payments that are held, or wait for their payer. */
   payments: readonly StoredPayment[]
+  /** Contracts that took payments on an EVM chain before, and may owe them still. */
+  former: readonly Hex[]
 }
 
 /** Refunds on a chain: what payers are owed, and the transactions that take it. */

@@ -11,7 +11,7 @@ import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeDryJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParked, hasFreshRefusals, parkDust } from '../db/outbox/refusals.js'
+import { endParked, hasDust, hasFreshRefusals, parkDust, wakeDust } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -184,8 +184,8 @@ export class Relayer {
   }
 
   /**
-   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, and
-   * ends what is parked and not held any more.
+   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal while it
+   * is, and ends what is parked and not held any more.
    * @returns how many jobs it changed
    */
   async #queueEndings(): Promise<number> {
@@ -194,7 +194,8 @@ export class Relayer {
     if (!this.#key || at.chain.communityPayments === null) return 0
     const nowMs = this.#clock.nowMs()
     const isTime = nowMs - this.#releasesAtMs >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
-    const asks = refusalWorth > 0 && (await hasFreshRefusals(pool, this.#key))
+    const isDust = isTime && (await hasDust(pool, this.#key))
+    const asks = refusalWorth > 0 && (isDust || (await hasFreshRefusals(pool, this.#key)))
     if (!isTime && !asks) return 0
     const leastWei = asks ? await this.#leastWei(refusalWorth) : 0n
     const key = this.#key
@@ -202,7 +203,8 @@ export class Relayer {
       await assertRelayer(client, network, epoch)
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParked(client, key, nowMs) : 0
-      return released + ended + (asks ? await parkDust(client, key, leastWei) : 0)
+      const woken = isDust ? await wakeDust(client, key, leastWei) : 0
+      return released + ended + woken + (asks ? await parkDust(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed

@@ -139,6 +139,25 @@ describe('a payment that nobody speaks about', () => {
     expect(await parkedJobs(), 'no alarm').toEqual([])
   })
 
+  it('is refused after all once gas is cheap again: an hour’s prices keep nobody’s money for a week', async () => {
+    const baseFee = (gwei: bigint) => at.world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * 10n ** 9n })
+    const [worth, dust] = [
+      await at.pay({ name: 'dear', amount: 10n ** 15n, recipient: `0x${'77'.repeat(20)}` }),
+      await at.pay({ name: 'dear', amount: 1n, by: 4 }),
+    ]
+    await at.judge()
+    await baseFee(10_000n)
+    await at.world.hub.test.mine({ blocks: 1 })
+    await at.giveBack({ refusalWorth: 1 })
+    for (const { id } of [worth, dust]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
+    expect(await outcomeOf(worth.tx)).toBe('invalid no_price reclaim')
+    await baseFee(1n)
+    await at.world.hub.test.mine({ blocks: 1 })
+    await at.giveBack({ refusalWorth: 1 })
+    expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
+    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
+  })
+
   it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {
     const [resumed, left] = [
       await at.pay({ name: 'dust', amount: 1n }),

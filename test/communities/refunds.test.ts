@@ -11,9 +11,10 @@ import { refundsOf } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
 import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { SPOKE_EID } from '../support/bridgeContracts.js'
+import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
 import { type CommunityWorld, type Label, startCommunityWorld } from './communityWorld.js'
 
@@ -269,5 +270,34 @@ it('a withdrawal that is offered is the hub’s own call', async () => {
   const args = [at.addressOf(BIDDER) as Hex] as const
   expect(owed!.transaction).toMatchObject({
     data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args }),
+  })
+})
+
+describe('a payments contract that another has replaced', () => {
+  it('pays its credits and what was left to its payers all the same', async () => {
+    const PAYER = 9
+    await at.pay({ by: PAYER, name: 'left', amount: 2n })
+    await at.judge()
+    await at.giveBack({ refusalWorth: 1, releaseAfterMs: 0 })
+    await pass(7)
+    await at.confirm()
+    const { config, chain, rpc } = at.portOf('1')
+    const row = { network: 'mainnet', chain, label: '1' } as const
+    const keep = (contract: Hex) => keepPaymentsContract(at.pool, row, fromHex(contract))
+    const before = (await refunds(PAYER)).refunds
+    expect(before).toMatchObject([{ owedBy: 'payments', amount: '2', payments: [{ name: 'club/left' }] }])
+    await keep(at.paymentsOn('1'))
+    // named by mistake, between the two
+    await keep(NOBODY)
+    const { hub: next } = await deployPayments(at.world.hub, at.world.spoke, at.world.relayer as Hex)
+    await keep(next)
+    const changed = createEvmChain({ config: { ...config, communityPayments: next }, chain, rpc })
+    const context = { ...at.context, chains: [changed, at.portOf('8453')] }
+    const { refunds: owed, unavailable } = refundsView(await refundsOf(context, at.addressOf(PAYER), undefined))
+    expect({ owed, unavailable }).toEqual({ owed: before, unavailable: [] })
+    expect(await take(PAYER, owed[0]!)).toBe(2n)
+    expect((await refundsOf(context, at.addressOf(PAYER), undefined)).refunds).toEqual([])
+    await keep(at.paymentsOn('1'))
+    expect(await formerPaymentsContracts(at.pool, 'mainnet')).toEqual(new Map([[chain, [NOBODY, next]]]))
   })
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
-import { keepPaymentsContract } from '../../src/db/outbox/contract.js'
+import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
+import { hasDust, wakeDust } from '../../src/db/outbox/refusals.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { useDatabase } from './database.js'
 
 const database = useDatabase()
@@ -52,4 +54,28 @@ test('the contract of payments changes only while none of its payments is open',
   await keep(null)
   // processes that start together: one of them is first
   await Promise.all([keep(first), keep(first), keep(first), keep(first), keep(first)])
+})
+
+test('what was left to its payers at a contract is never asked of the next one, which knows nothing of it', async () => {
+  const { pool } = database
+  const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
+  const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
+  const wake = () => inTransaction(pool, (client) => wakeDust(client, row, 1n))
+  const dust = async (id: string) => {
+    const payment = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
+      VALUES (0, $2, 2, $1, 2, '\\x01', 1, $3, '\\x01', 'native', 1, '\\x01', 1, '\\x01', 'r', 1)`
+    await pool.query(payment, [row.chain, Buffer.from(id), id.charCodeAt(0)])
+    const job = `INSERT INTO jobs (network, kind, chain, subject, state, reason, created_ms, updated_ms)
+      VALUES (0, 5, $1, $2, 5, 'below_refusal_cost', 1, 1)`
+    await pool.query(job, [row.chain, Buffer.from(id)])
+  }
+  await keep(first)
+  await dust('a')
+  expect([await hasDust(pool, row), await wake(), await hasDust(pool, row)]).toEqual([true, 1, false])
+  await pool.query("UPDATE jobs SET state = 5, reason = 'below_refusal_cost'")
+  await keep(second)
+  expect((await formerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([`0x${'01'.repeat(20)}`])
+  expect([await hasDust(pool, row), await wake()]).toEqual([false, 0])
+  await dust('b')
+  expect(await wake()).toBe(1)
 })

@@ -8,6 +8,7 @@ import {
   type SolanaPort,
 } from '../../chains/chain.js'
 import { type Credit, creditsOf } from '../../db/bridge/credits.js'
+import { formerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
 import { inTime } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
@@ -59,13 +60,14 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
   if (type !== 'evm' && type !== 'solana') return none
   const { pool, network } = context
-  const [credits, payments, tokens] = await Promise.all([
+  const [credits, payments, tokens, former] = await Promise.all([
     type === 'evm' ? creditsOf(pool, network, bytes) : [],
     findOwedPayments(pool, network, bytes, context.now()),
     findPaidTokens(pool, network, bytes),
+    formerPaymentsContracts(pool, network),
   ])
   const of = { payer: address, to: receiver }
-  const questions = questionsOf(payments.found, tokens.found)
+  const questions = questionsOf(payments.found, tokens.found, former)
   const asked = await Promise.all([
     ...credits.map((credit) => creditRefund(context, credit, of)),
     ...questions.map((question) => paymentRefunds(context, question, of)),
@@ -120,12 +122,13 @@ async function creditRefund(
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
 }
 
-type Question = Pick<OwedQuestion, 'tokens' | 'payments'> & { chain: number; label: string }
+type Question = Pick<OwedQuestion, 'tokens' | 'payments' | 'former'> & { chain: number; label: string }
 
 /** Questions for each chain that payments or tokens are on. */
 function questionsOf(
   payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
+  former: Awaited<ReturnType<typeof formerPaymentsContracts>>,
 ): Question[] {
   const labels = new Map([
     ...payments.map(({ label, payment }) => [payment.chain, label] as const),
@@ -136,6 +139,7 @@ function questionsOf(
     ...{ chain, label },
     tokens: tokens.filter((one) => one.chain === chain).map(({ token }) => token),
     payments: payments.map(({ payment }) => payment).filter((one) => one.chain === chain),
+    former: former.get(chain) ?? [],
   }))
 }
 

@@ -11,7 +11,7 @@ import {
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { orIfRefused, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
 import type { PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
@@ -155,8 +155,15 @@ export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 
   }
 }
 
-const owedOn = async (rpc: Rpc, { communityPayments }: ChainConfig, question: OwedQuestion): Promise<OwedMoney[]> =>
-  communityPayments ? rpc.onOneNode((call) => owedByPayments(call, communityPayments, question)) : []
+async function owedOn(rpc: Rpc, { communityPayments }: ChainConfig, question: OwedQuestion): Promise<OwedMoney[]> {
+  const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
+  const owed = await Promise.all([
+    communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
+    // one that was named by mistake is no contract
+    ...question.former.map((contract) => rpc.onOneNode((call) => orIfRefused(by(contract)(call), []))),
+  ])
+  return owed.flat()
+}
 
 const withdrawalOn = async (rpc: Rpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
   config.role === 'hub'

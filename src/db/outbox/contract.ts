@@ -1,10 +1,11 @@
 import type pg from 'pg'
-import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { ChainMismatchError, type ChainRow } from '../journal/chains.js'
 import { codeList } from '../pg/codes.js'
-import { execute, query } from '../pg/rows.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 /**
  * True while a payment to the contract of a chain waits for its decision, or a decision for its transaction: one that
@@ -19,7 +20,8 @@ const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain
 
 /**
  * Keeps the contract that takes a chain's payments for community names. It changes only while nothing is open at the
- * one before: another contract knows nothing of its payments, whose refusals would never be done.
+ * one before: another contract knows nothing of its payments, whose refusals would never be done. The one before is
+ * remembered: credits, and what was left to payers, are taken there.
  * @throws ChainMismatchError
  */
 export async function keepPaymentsContract(
@@ -34,13 +36,26 @@ export async function keepPaymentsContract(
   const isKept = (known: Buffer | null) => known === contract || (known !== null && contract?.equals(known) === true)
   const before = await read()
   if (isKept(before)) return
-  const change = `UPDATE chains SET community_payments = $3 WHERE network = $1 AND chain = $2
-    AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN})`
-  if ((await execute(pool, network, change, [chain, contract, before])) === 1) return
+  const change = `WITH changed AS (
+      UPDATE chains SET community_payments = $3,
+        former_payments = array_remove(array_remove(array_append(former_payments, $4::bytea), $3::bytea), NULL)
+      WHERE network = $1 AND chain = $2 AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN}) RETURNING chain
+    ), dust AS (
+      UPDATE jobs j SET alone = true, version = version + 1 FROM changed c
+      WHERE j.network = $1 AND j.chain = c.chain AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}'
+    ) SELECT chain FROM changed`
+  if ((await query(pool, network, change, [chain, contract, before])).length === 1) return
   const known = await read()
   // a process that starts beside this one was first
   if (isKept(known)) return
   throw new ChainMismatchError(
     `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until all are refused or released (\`clusterd outbox list\`; those that bought their names after payments.releaseAfterMs).`,
   )
+}
+
+/** The contracts that took payments for community names on a network's chains before, by the chain's number. */
+export async function formerPaymentsContracts(db: Queryable, network: Network): Promise<Map<number, `0x${string}`[]>> {
+  const text = "SELECT chain, former_payments AS former FROM chains WHERE network = $1 AND former_payments <> '{}'"
+  const rows = await query<{ chain: number; former: Buffer[] }>(db, network, text)
+  return new Map(rows.map(({ chain, former }) => [chain, former.map(toHex)]))
 }

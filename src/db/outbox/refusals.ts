@@ -57,6 +57,28 @@ export function parkDust(client: pg.ClientBase, { network, chain }: ChainKey, le
   return execute(client, network, text, [chain, leastWei.toString()])
 }
 
+/**
+ * Condition on a job `j`: a refusal on a chain that was left to its payer for what it would have cost. One whose
+ * contract another has replaced since is alone, and stays the payer's.
+ */
+const IS_DUST = `j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}' AND NOT j.alone`
+
+/** Whether a chain has refusals that were left to their payers. */
+export async function hasDust(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
+  const text = `SELECT EXISTS (SELECT FROM jobs j WHERE ${IS_DUST}) AS found`
+  return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
+}
+
+/**
+ * Queues refusals again that were left to their payers while gas was dear, and are worth what they cost now.
+ * @returns how many
+ */
+export function wakeDust(client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> {
+  const text = `UPDATE jobs j SET state = ${JOB_STATE.queued}, reason = NULL, version = j.version + 1
+    FROM payments p WHERE ${IS_DUST} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL AND p.amount >= $3`
+  return execute(client, network, text, [chain, leastWei.toString()])
+}
+
 /** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
 export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1

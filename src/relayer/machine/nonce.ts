@@ -87,12 +87,15 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   const tx = job.txs.at(-1)!
   // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
   const isUnwanted = job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  if (seen.done !== 'no' && !isUnwanted) return poll(seen, policy, 'executed_by_another')
+  // a node has once told an absurd head, up to which nothing would happen
+  const isSent = tx.sentBlock !== null && tx.sentBlock <= seen.head + MOST_AHEAD
+  // one node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
+  const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
+  const isWaitedFor = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
+  if (isWaitedFor && !isUnwanted) return poll(seen, policy, 'executed_by_another')
   if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
   // a nonce that was ever given to a cancel is not taken back: both are out
   const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
-  // a node has once told an absurd head, up to which nothing would happen
-  const isSent = tx.sentBlock !== null && tx.sentBlock <= seen.head + MOST_AHEAD
   if (!isSent && !tx.isRejected) {
     return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
   }

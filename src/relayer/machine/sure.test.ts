@@ -53,6 +53,19 @@ it('no transaction is cancelled at a single word', () => {
   expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({ do: 'wait' })
 })
 
+it('what is signed holds up no later nonce while one node alone says that it is done', () => {
+  const signed: NonceJob = { ...sent, state: 'signed', txs: [{ ...tx, sentBlock: null }] }
+  const done = said({ done: 'confirmed', nonce: 'next' })
+  // stopped between signing and sending, and done by another meanwhile
+  expect(planNonceJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
+  // dropped by the node, or below the base fee
+  expect(planNonceJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
+  const late = { ...done, head: 151 }
+  expect(planNonceJob(sent, late, policy)).toMatchObject({ do: 'sign', purpose: 'deliver', nonce: 3 })
+  const failed = after(sent, { ...late, prepared: { failure: { class: 'revert', reason: 'reverted' } } })
+  expect(planNonceJob(failed, late, policy)).toMatchObject({ do: 'sign', purpose: 'cancel', nonce: 3 })
+})
+
 it('a noop is sent, and replaced, at a single word: there is nothing to be sure about', () => {
   const cancel: NonceTx = { ...tx, purpose: 'cancel', valueWei: 0n, sentBlock: null }
   const noop: NonceJob = { ...newJob<NonceTx>('n', 'noop'), state: 'signed', nonce: 3, txs: [cancel] }
