@@ -184,8 +184,8 @@ export class Relayer {
   }
 
   /**
-   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal while it
-   * is, and ends what is parked and not held any more.
+   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, while
+   * it is, and ends what is parked and not held any more.
    * @returns how many jobs it changed
    */
   async #queueEndings(): Promise<number> {

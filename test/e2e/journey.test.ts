@@ -93,6 +93,12 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await ask(names.spoke, '8453')
     expect(await page.locator('dialog').textContent()).toContain('for the bridge')
     await confirm('Pay')
+    // who looks at its way, and comes back, finds what was sent
+    await followed(names.spoke).getByRole('link', { name: 'See its way' }).click()
+    await page.getByRole('heading', { name: 'Register' }).waitFor({ state: 'detached' })
+    await page.goBack()
+    await ended(names.spoke, 'finalized')
+    await page.reload()
     await ended(names.spoke, 'finalized')
   })
 

@@ -23,7 +23,7 @@ const isFinal = (seen: ChainTx | SolanaTx): seen is Included =>
   isIncluded(seen) && seen.isConfirmed && !seen.isRegistration
 const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block : seen.slot)
 
-/** Looks at a transaction: what would make a status terminal counts as unconfirmed where another node contradicts it. */
+/** Looks at a transaction: what would make a status terminal is unconfirmed where another node contradicts it. */
 export const twiceSeen = <T extends ChainTx | SolanaTx>(
   rpc: Pick<Nodes, 'onQuickestNode' | 'onAnotherNode'>,
   look: (call: Call) => Promise<T>,

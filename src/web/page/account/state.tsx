@@ -1,9 +1,9 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Call, call } from '../lib/api.js'
-import { follow } from '../lib/live.js'
 import { useNet } from '../lib/net.js'
-import type { Chain, Cluster, OwnedName, TxStatus } from '../lib/types.js'
+import type { Chain, Cluster, OwnedName } from '../lib/types.js'
+import { type Followed, useFollowed } from './followed.js'
 import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
 
 /** What the pages of a signed-in wallet share. */
@@ -14,13 +14,6 @@ interface Session {
   address: string
   /** Wallet that signed. */
   walletId: string
-}
-
-/** A transaction that was sent from here. */
-interface Followed {
-  title: string
-  tx: string
-  status: TxStatus | null
 }
 
 /** A question before something irreversible. */
@@ -172,25 +165,6 @@ function useTalk() {
   }
 }
 
-/** Transactions that were sent from here, newest first. */
-function useFollowed(isTestnet: boolean, say: Say, onEnd: () => Promise<void>) {
-  const [followed, setFollowed] = useState<readonly Followed[]>([])
-  return {
-    followed,
-    follow(title: string, tx: string) {
-      setFollowed((known) => [{ title, tx, status: null }, ...known])
-      say(`Sent. ${title} is being registered.`)
-      const show = (status: TxStatus) =>
-        setFollowed((known) => known.map((one) => (one.tx === tx ? { ...one, status } : one)))
-      void follow(tx, isTestnet, show).then(async ({ status }) => {
-        await onEnd()
-        if (status === 'finalized') say(`${title} is yours.`)
-        else say(`${title} was not registered: the line below says why.`, 'error')
-      })
-    },
-  }
-}
-
 /** Holds the account of the pages below. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
   const { isTestnet } = useNet()
@@ -249,10 +223,12 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     connected.current = found
     return found
   }
+  const payer = session?.address ?? ''
+  const { forget, ...sent } = useFollowed({ payer, isTestnet }, talk.say, () => latest.current())
   const value: Account = {
     ...{ session, wallets, ...known, ...talk, isTestnet, send, reload, account },
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
-    ...useFollowed(isTestnet, talk.say, () => latest.current()),
+    ...sent,
     async signIn(wallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
@@ -266,6 +242,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       if (everywhere && !isRevoked) return
       // the key is forgotten here even where the server can't revoke it now
       keep(null)
+      forget()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     async pay(chain, transaction, ...approvals) {

@@ -53,8 +53,8 @@ export interface BrowserWallet {
 /** Calls back for every wallet, present and future. */
 export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   window.addEventListener('eip6963:announceProvider', (event) => {
-    const { info, provider } = (event as CustomEvent<Announced>).detail
-    found(evmWallet(info, provider))
+    const announced = (event as CustomEvent<Announced | null>).detail
+    if (announced?.info && announced.provider) found(evmWallet(announced.info, announced.provider))
   })
   window.dispatchEvent(new Event('eip6963:requestProvider'))
 

@@ -12,7 +12,7 @@ const STATUS_PAUSE_MS = 1_000
 const WAIT_SECONDS = 3
 const FINAL: ReadonlySet<Status> = new Set(['finalized', 'lost_bid', 'invalid'])
 
-const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
+export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
 
 /** Number of an event in its feed. */
 export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
@@ -78,11 +78,17 @@ export function useStatus(tx: string) {
   )
 }
 
-/** Follows a transaction until its status is final. @param show gets each status */
-export async function follow(tx: string, isTestnet: boolean, show: (status: TxStatus) => void): Promise<TxStatus> {
+/** Follows a transaction until its status is final. @param show gets each status @returns null once called off */
+export async function follow(
+  tx: string,
+  isTestnet: boolean,
+  show: (status: TxStatus) => void,
+  signal: AbortSignal,
+): Promise<TxStatus | null> {
   let before: TxStatus | undefined
   for (;;) {
-    before = (await ask(tx, isTestnet, before).catch(() => undefined)) ?? before
+    before = (await ask(tx, isTestnet, before, signal).catch(() => undefined)) ?? before
+    if (signal.aborted) return null
     if (before) show(before)
     if (before && isFinal(before)) return before
     await new Promise((resolve) => setTimeout(resolve, STATUS_PAUSE_MS))
