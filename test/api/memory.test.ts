@@ -77,6 +77,13 @@ describe('answers that were given before', () => {
       expect((await world.get(`/v1/names/address/${alice}?testnet=true`)).body.clusterName).toBeNull()
       expect((await world.request(`/v1/names/address/${alice}`, { method: 'POST' })).status).toBe(404)
     }
+    const headers = { 'content-type': 'application/json' }
+    const ask = (more: object) =>
+      world.request('/v1/names', {
+        ...{ method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify([{ name: first }]) },
+      })
+    for (let i = 0; i < 3; i++) expect((await ask({})).status).toBe(200)
+    expect((await ask({ 'content-encoding': 'gzip' })).status).toBe(400)
   })
 
   it('of free names are kept until a name begins or ceases to have an unconfirmed bid', async () => {
@@ -139,6 +146,8 @@ describe('answers that were given before', () => {
     expect((await shared)!.answer).toEqual(okOfJournal('second'))
     expect(memory.recall(question, later)).toMatchObject({ answer: okOfJournal('second'), cost: 1 })
     await memory.make(question, later, async () => ok('of more than the journal'))
+    expect(memory.read(question)).toBeNull()
+    await memory.make(question, later, async () => okOfJournal('long'.repeat(300)))
     expect(memory.read(question)).toBeNull()
   })
 

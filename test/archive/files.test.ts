@@ -100,6 +100,10 @@ describe('what a damaged file has', () => {
     damage(100)
     await expect(world.restore()).rejects.toThrow('is not the file that was written')
     damage(100)
+    const newest = 'WHERE name = (SELECT max(name) FROM migrations)'
+    await world.pool.query(`UPDATE migrations SET name = name || '+' ${newest}`)
+    await expect(world.restore()).rejects.toThrow('is of a newer version')
+    await world.pool.query(`UPDATE migrations SET name = left(name, -1) ${newest}`)
     expect((await world.restore()).map(({ seqFirst }) => seqFirst)).toEqual([40, 1])
   })
 })

@@ -128,8 +128,12 @@ describe('a payment that nobody speaks about', () => {
   it('below the cost of its refusal is left to its payer, and its status says from when on', async () => {
     const dust = await at.pay({ name: 'dust', amount: 1n })
     const worth = await at.pay({ name: 'worth', amount: 10n ** 18n, recipient: `0x${'77'.repeat(20)}` })
+    // what a token's unit is worth nobody tells
+    await at.mint(token, 1, 1n)
+    const inToken = await at.pay({ name: 'dust', token, amount: 1n })
     await at.judge()
     await at.giveBack({ refusalWorth: 1 })
+    expect(await outcomeOf(inToken.tx)).toBe('invalid no_price refused')
     expect(await jobOf(dust.id)).toMatchObject({ state: 'parked', reason: 'below_refusal_cost' })
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
     const [struct] = await at.structsOf(dust.id!)

@@ -196,6 +196,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: { files: [HUB], only: 'lost its epoch' },
   },
   {
+    name: 'what is taken after the first catch-up is lost with the server',
+    invariant: 8,
+    file: 'src/indexer/evm/backfill.ts',
+    find: 'if (!isCaughtUp) await commitWithoutFlush',
+    replace: 'await commitWithoutFlush',
+    tests: { files: ['test/indexer/catchUp.test.ts'], only: 'reaches the disk' },
+  },
+  {
+    name: 'names are judged while the hub’s blocks of a rewind are not read again',
+    invariant: 2,
+    file: 'src/db/journal/rewind/light.ts',
+    find: 'if (target.isHub) await execute',
+    replace: 'if (false) await execute',
+    tests: { files: ['test/relayer/rewind.test.ts'], only: 'without an entry in its blocks' },
+  },
+  {
     name: 'the checkpoint moves in a transaction of its own',
     invariant: 8,
     file: 'src/indexer/evm/backfill.ts',

@@ -3,6 +3,8 @@ import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { createChainRpc } from '../../src/chains/evm/chain.js'
 import { GasPriceCap } from '../../src/chains/evm/gasPrice.js'
 import { parseChainsFile } from '../../src/config/index.js'
+import { saveJobs } from '../../src/db/outbox/jobs.js'
+import { DailyCapError } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { CANCEL_AFTER_BLOCKS, REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
@@ -141,6 +143,15 @@ describe('a day', () => {
     world.aheadMs += DAY_MS
     await world.finish(relayer)
     expect(await world.executions(second)).toBe(1)
+  })
+
+  it('has it for what replaces a transaction, too', async () => {
+    const job = (await world.jobs()).find(({ txs, signer }) => signer && txs.length > 0)!
+    const [tx] = job.txs
+    const after = { ...job, txs: [...job.txs, { ...tx!, maxFeePerGas: 2n * tx!.maxFeePerGas }] }
+    const by = { epoch: null, nowMs: Date.now() + world.aheadMs, signer: job.signer!, dailyCapWei: 1n }
+    await expect(saveJobs(world.pool, [{ job, after }], by)).rejects.toThrow(DailyCapError)
+    expect((await world.jobs()).find(({ id }) => id === job.id)).toEqual(job)
   })
 })
 

@@ -28,6 +28,7 @@ const restartOn = (hub: object, ...more: string[]) => {
   const { chains } = world.file as { chains: object[] }
   return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more], ...hub }, chains[1]] } })
 }
+const restartWith = (mainnet: object) => world.restart({ file: { ...world.file, deliveries: { mainnet } } })
 
 /** The first counts that the proxy answers are these. */
 function sayCounts(...counts: number[]): void {
@@ -107,16 +108,17 @@ describe('a count of the chain', () => {
     expect(await noops()).toEqual([])
   })
 
-  it('that one of two nodes gives wrong is not believed, however often', async () => {
+  it.each([
+    ['wrong', '0x3c'],
+    ['absurd', `0x${'f'.repeat(64)}`],
+  ])('that one of two nodes gives %s is not believed, however often', async (what, result) => {
     const relayer = await restart(world.hub.anvil.rpcUrl)
     await world.finish(relayer)
-    const guid = await world.send(0, ['outvoted'])
+    const guid = await world.send(0, [`outvoted-${what}`])
     const nonce = await world.nonce()
     // every first look is a lie; what is signed meanwhile asks at a block's number
     bridge.onCall = async (method) =>
-      method === 'eth_getTransactionCount'
-        ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: '0x3c' })
-        : undefined
+      method === 'eth_getTransactionCount' ? (answer) => JSON.stringify({ ...JSON.parse(answer), result }) : undefined
     for (let i = 0; i < 3; i++) {
       await relayer.step()
       await world.hub.test.mine({ blocks: 1 })
@@ -178,6 +180,24 @@ describe('nonces', () => {
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
     expect(await noops()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }])
+  })
+
+  it('below one that is held wait where using them up would cost more than a day may', async () => {
+    const relayer = await restart()
+    const guid = await world.send(0, ['gapped-and-capped'])
+    raiseAtFees(1)
+    await world.run(relayer)
+    const before = (await noops()).length
+    const capped = await restartWith({ dailyCapWei: '1' })
+    for (const aheadMs of [0, 3_000]) {
+      world.aheadMs += aheadMs
+      await capped.step()
+    }
+    expect([capped.state.nonceGaps, (await noops()).length]).toEqual([1, before])
+    const rich = await restart()
+    await rich.step()
+    world.aheadMs += 3_000
+    await expectOnce(guid, rich)
   })
 
   it('below one that is held are used up on a public chain, too', async () => {

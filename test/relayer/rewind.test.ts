@@ -72,14 +72,27 @@ describe('a rewind of a spoke', () => {
 })
 
 describe('a rewind of the hub', () => {
+  it('without an entry in its blocks begins no generation; changes wait until they are read again', async () => {
+    const block = Number(await world.hub.public.getBlockNumber({ cacheTime: 0 })) + 1
+    await world.hub.test.mine({ blocks: 4 })
+    await world.index()
+    await world.pool.query('UPDATE journal_heads SET caught_up = true')
+    const [before] = await heads()
+    await rewindTo('1', block)
+    expect(await heads()).toEqual([{ ...before, caught_up: false }])
+    await world.index()
+  })
+
   it('looks again at what was delivered in its blocks, and delivers nothing twice that is still there', async () => {
     const first = Number(await world.hub.public.getBlockNumber()) + 1
     const guid = await world.send(3, ['again'])
     await world.finish(await world.restart())
     await world.index()
     const nonce = await world.nonce()
+    await world.pool.query('UPDATE journal_heads SET caught_up = true')
 
     const report = await rewindTo('1', first)
+    expect(await heads()).toMatchObject([{ generation: 2, feed_generation: 2, caught_up: false }])
     expect(report.vanished.first.map(({ name }) => name)).toEqual(['again'])
     expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({ nextBlock: first, halted: null })
     expect(report.messages).toBe(1)

@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createDeadlines } from './deadlines.js'
+import { CallerLeftError, CallerPatience } from './patience.js'
 
 const LIMIT_MS = 1_000
 
@@ -41,4 +44,10 @@ it('waits with one timer for all', () => {
   const begin = createDeadlines(LIMIT_MS)
   for (let i = 0; i < 100; i++) begin(() => {})
   expect(vi.getTimerCount()).toBe(1)
+})
+
+it('a caller who left before anybody looked is waited for by nobody', () => {
+  const res = Object.assign(new EventEmitter(), { closed: true, writableFinished: false }) as unknown as ServerResponse
+  const { signal } = new CallerPatience({ res, startedMs: performance.now() }, LIMIT_MS)
+  expect(signal.reason).toBeInstanceOf(CallerLeftError)
 })

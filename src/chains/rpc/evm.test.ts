@@ -5,7 +5,9 @@ import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import { waitFor } from '../../testing/processes/processes.js'
+import { RpcError } from './errors.js'
 import { createRpc, type Rpc } from './evm.js'
+import { Node } from './node.js'
 
 const CHAIN_ID = 31_337
 const WAIT_S = 1
@@ -97,6 +99,17 @@ describe('a node that asks to wait', () => {
     for (let i = 0; i < 3; i++) await gasPrice(rpc)
     expect([asked(busy), asked(other)]).toEqual([1, 3])
   })
+
+  it('is left alone on its own word for half a minute at most', () => {
+    const busy = new Node('http://127.0.0.1/', () => Promise.reject())
+    busy.rest(new RpcError('rate_limited', 'wait', 300_000), 0)
+    expect([29_999, 30_000].map(busy.isMuted)).toEqual([true, false])
+  })
+})
+
+it('an answer without a result is none: another node is asked', async () => {
+  const empty = await answering(({ method }, truth) => (method === 'eth_gasPrice' ? undefined : truth))
+  expect(await gasPrice(pool(empty, await node()))).toMatch(/^0x/)
 })
 
 describe('questions about statuses', () => {
@@ -246,5 +259,10 @@ describe('a second opinion', () => {
     expect([asked(first), asked(second)]).toEqual([0, 1])
     const alone = pool(first)
     expect(await alone.onOneNode((call) => alone.onAnotherNode(call, ask))).toBeNull()
+    // one that has just failed would delay all that is to be confirmed
+    const away = await node((method) => (method === 'eth_gasPrice' ? 'server_error' : null))
+    const both = pool(first, away)
+    for (let i = 0; i < 2; i++) expect(await both.onOneNode((call) => both.onAnotherNode(call, ask))).toBeNull()
+    expect(asked(away)).toBe(1)
   })
 })

@@ -54,6 +54,23 @@ describe('served answers', () => {
     expect(await serve()).toBe(2)
   })
 
+  it('stay, though an older question fails later', async () => {
+    let nowMs = 0
+    let fail = (_error: Error) => {}
+    const answers = [new Promise<string>((_, reject) => (fail = reject)), Promise.resolve('new')]
+    const serve = servedFor(
+      10_000,
+      () => answers.shift()!,
+      () => nowMs,
+    )
+    const first = serve()
+    nowMs = 2_000
+    expect(await serve()).toBe('new')
+    fail(new Error('late'))
+    await expect(first).rejects.toThrow('late')
+    expect(await serve()).toBe('new')
+  })
+
   it('are no failures', async () => {
     let isDown = true
     const serve = servedFor(1_000, async () => {

@@ -5,8 +5,9 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
-import { addWebhook, listWebhooks } from '../../db/outbox/webhooks.js'
+import { addWebhook, addWebhookFailure, leaseWebhooks, listWebhooks, saveWebhook } from '../../db/outbox/webhooks.js'
 import { Loops } from '../../ops/loops.js'
+import { deliver } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -32,13 +33,15 @@ afterAll(() => {
   receiver.close()
 })
 
+const readFeed = async () => ({ generation: 1, items: ['{}'], last: 1, hasMore: false, resume: 'next' })
+
 /** Runs the webhooks of a process for a while. */
 async function run(until: () => boolean | Promise<boolean>, timeout: number): Promise<void> {
   const stop = new AbortController()
   const { done } = runWebhooks({
     ...{ pool, allowsPrivate: true, signal: stop.signal, loops: new Loops(), log: pino({ level: 'silent' }) },
     metrics: createWebhookMetrics(new Registry()),
-    readFeed: async () => ({ generation: 1, items: ['{}'], last: 1, hasMore: false, resume: 'next' }),
+    readFeed,
   })
   try {
     await expect.poll(until, { timeout, interval: 50 }).toBe(true)
@@ -67,4 +70,51 @@ it('what a process had under way at its stop goes out at once from the next', as
   await run(() => asked > before, 10_000)
   status = 200
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 2, 8_000)
+})
+
+it('what fails for more than five days in a row is parked, and not before', async () => {
+  status = 503
+  const [stored] = await listWebhooks(pool)
+  const nowMs = 10 * DAY_MS
+  const { signal } = new AbortController()
+  const failingFor = (ms: number) => {
+    const hook = { ...stored!, failures: 9, failingMs: nowMs - ms, leaseMs: 0, headGeneration: 1, headSeen: 1 }
+    return deliver(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
+  }
+  const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
+  expect(await failingFor(5 * DAY_MS)).toMatchObject({ outcome: 'failed', after })
+  expect(await failingFor(5 * DAY_MS + 1)).toMatchObject({ outcome: 'parked', after: { parked: 'HTTP 503' } })
+})
+
+it('a feed that begins anew between its head and its page is looked at again', async () => {
+  status = 200
+  const [stored] = await listWebhooks(pool)
+  const hook = { ...stored!, leaseMs: 0, headGeneration: 1, headSeen: 5 }
+  const { signal } = new AbortController()
+  const deliveredOf = async (generation: number) => {
+    const ports = { readFeed: async () => ({ ...(await readFeed()), generation }), allowsPrivate: true }
+    return deliver(hook, { ...ports, nowMs: Date.now, signal })
+  }
+  expect(await deliveredOf(1)).toMatchObject({ outcome: 'delivered', after: { generation: 1, seen: 5 } })
+  expect(await deliveredOf(2)).toMatchObject({ outcome: 'delivered', after: { generation: 2, seen: 0 } })
+})
+
+it('a process whose lease has ended stores nothing over what the next one does', async () => {
+  await pool.query('UPDATE webhooks SET seen = 0, next_ms = 0, lease_ms = 0')
+  const nowMs = Date.now()
+  const lease = async (atMs: number, leaseMs: number) =>
+    (await leaseWebhooks(pool, { atMost: 1, nowMs: atMs, leaseMs }))[0]
+  const first = (await lease(nowMs, nowMs + 1))!
+  expect(await lease(nowMs, nowMs + 9)).toBeUndefined()
+  const second = (await lease(nowMs + 1, nowMs + 9))!
+  expect(await saveWebhook(pool, first, { ...first, cursor: 'old' })).toBe(false)
+  expect(await saveWebhook(pool, second, { ...second, cursor: 'new' })).toBe(true)
+  expect((await listWebhooks(pool))[0]!.cursor).toBe('new')
+})
+
+it('of failed deliveries the newest hundred stay', async () => {
+  const webhook = (await listWebhooks(pool))[0]!.id
+  for (let n = 1; n <= 103; n++)
+    await addWebhookFailure(pool, { webhook, atMs: Date.now() + n, message: 'm', cursor: null, reason: 'r' })
+  expect((await pool.query('SELECT FROM webhook_failures')).rowCount).toBe(100)
 })

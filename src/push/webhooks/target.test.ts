@@ -1,9 +1,10 @@
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { post } from './post.js'
-import { checkTarget, isPrivate, TargetRefusedError } from './target.js'
+import { checkTarget, isPrivate, publicLookup, TargetRefusedError } from './target.js'
 
 const PRIVATE = [
   ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.0.1', '169.254.169.254', '172.16.0.1', '172.31.9.9'],
@@ -13,6 +14,8 @@ const PRIVATE = [
 ]
 const PUBLIC = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1']
 
+type Resolved = (error: null, found: dns.LookupAddress[]) => void
+
 describe('addresses', () => {
   it.each(PRIVATE)('%s is private', (address) => expect(isPrivate(address)).toBe(true))
   it.each(PUBLIC)('%s is public', (address) => expect(isPrivate(address)).toBe(false))
@@ -21,6 +24,7 @@ describe('addresses', () => {
 describe('a target', () => {
   it.each([
     ...['ftp://example.com/', 'no url', 'http://example.com/', 'https://me:secret@example.com/', 'https://127.0.0.1/'],
+    'https://:secret@example.com/',
     // spellings of loopback that URLs know (WHATWG URL, "host parsing")
     ...['https://127.1/', 'https://2130706433/', 'https://0x7f.0.0.1/', 'https://[::1]/', 'https://[::ffff:7f00:1]/'],
   ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
@@ -34,6 +38,17 @@ describe('a target', () => {
     const { signal } = new AbortController()
     const options = { url: 'https://localhost:9/', headers: {}, body: '{}', allowsPrivate: false, signal }
     await expect(post(options)).rejects.toThrow(TargetRefusedError)
+  })
+
+  it('is refused where one of several addresses is private: a connection tries each', () => {
+    const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }))
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_name: string, _options: object, done: Resolved) => done(null, found)) as never)
+    const told = vi.fn()
+    publicLookup('example.com', { all: true }, told)
+    lookup.mockRestore()
+    expect(told.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
   })
 })
 
