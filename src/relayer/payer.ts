@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { Decision, SolanaSigner } from '../chains/solana/signer.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueBlockhashJobs, hasLiveJobs, wakeDryJobs } from '../db/outbox/due.js'
+import { dueBlockhashJobs, hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
@@ -222,8 +222,11 @@ export class Payer {
 
   async #takeStats(isNews: boolean): Promise<void> {
     const { pool, network, chain, signer } = this.#options
-    if (!isNews && this.#clock.nowMs() - this.#statsAtMs < STATS_EVERY_MS) return
-    this.#statsAtMs = this.#clock.nowMs()
+    const nowMs = this.#clock.nowMs()
+    if (!isNews && Math.abs(nowMs - this.#statsAtMs) < STATS_EVERY_MS) return
+    // the clock was set back: what it put off goes on with the next balance
+    if (nowMs < this.#statsAtMs) this.state.balanceLamports = null
+    this.#statsAtMs = nowMs
     const [open, owed] = await Promise.all([openJobs(pool, network, 'solana'), owedRefunds(pool, network)])
     this.state.stats = { open, owed }
     if (!signer) return
@@ -231,7 +234,7 @@ export class Payer {
     const lamports = await signer.balance()
     // a higher balance lets go on what waits for fees
     if ((before === null || lamports > before) && feesIn(lamports, signer) > 0)
-      await wakeDryJobs(pool, { network, chain }, this.#clock.nowMs())
+      await wakeJobs(pool, { network, chain }, nowMs)
     this.state.balanceLamports = lamports
   }
 }

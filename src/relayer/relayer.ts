@@ -8,7 +8,7 @@ import { createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
-import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeDryJobs } from '../db/outbox/due.js'
+import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParked, hasDust, hasFreshRefusals, parkDust, wakeDust } from '../db/outbox/refusals.js'
@@ -151,7 +151,7 @@ export class Relayer {
     }
     const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
     const isProgressed = queued > 0 || mended > 0 || hasStored
-    if (isProgressed || this.#clock.nowMs() - this.#statsAtMs >= STATS_EVERY_MS) await this.#takeStats()
+    if (isProgressed || Math.abs(this.#clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS) await this.#takeStats()
     const isWaiting = isBusy || this.state.nonceGaps > 0
     return { kind: isProgressed ? 'progressed' : isWaiting ? 'waiting' : 'idle', queued, mended, jobs }
   }
@@ -193,7 +193,7 @@ export class Relayer {
     const { releaseAfterMs, refusalWorth } = settings
     if (!this.#key || at.chain.communityPayments === null) return 0
     const nowMs = this.#clock.nowMs()
-    const isTime = nowMs - this.#releasesAtMs >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
+    const isTime = Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
     const isDust = isTime && (await hasDust(pool, this.#key))
     const asks = refusalWorth > 0 && (isDust || (await hasFreshRefusals(pool, this.#key)))
     if (!isTime && !asks) return 0
@@ -285,6 +285,8 @@ export class Relayer {
       signerStats(pool, chain, this.#key?.signer ?? null, nowMs),
     ])
     this.state.stats = { open, ...signer }
+    // the clock was set back: what it put off goes on with the next balance
+    if (nowMs < this.#statsAtMs) this.state.balanceWei = null
     this.#statsAtMs = nowMs
     if (!account) return
     await this.#takeBalance(account)
@@ -294,13 +296,12 @@ export class Relayer {
     else this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balanceWei) / Number(spentLastDayWei)) * DAY_MS
   }
 
-  /** Reads the signer's balance; a higher one lets go on what waits for funds. */
+  /** Reads the signer's balance; the first, and a higher one, lets go on what waits for funds. */
   async #takeBalance({ address }: LocalAccount): Promise<void> {
     const { pool, network, at } = this.#options
     const before = this.state.balanceWei
     const balanceWei = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [address, 'latest']))
-    if (before === null || balanceWei > before)
-      await wakeDryJobs(pool, { network, chain: at.number }, this.#clock.nowMs())
+    if (before === null || balanceWei > before) await wakeJobs(pool, { network, chain: at.number }, this.#clock.nowMs())
     this.state.balanceWei = balanceWei
   }
 }

@@ -191,6 +191,22 @@ describe('clusterd airdrop load', () => {
     expect([lines.length, lines[1_499]]).toEqual([1_500, `${file}:1500 must be address,amount`])
   })
 
+  it('writes no report over the file itself, and says in words where none can be written', async () => {
+    const file = fileOf('x\n')
+    const link = `${file}.link`
+    fs.symlinkSync(file, link)
+    for (const report of [file, link])
+      await expect(load(file, { ...place(), report })).rejects.toThrow(`--report is ${file} itself`)
+    expect(fs.readFileSync(file, 'utf8')).toBe('x\n')
+    await expect(load(file, { ...place(), report: path.join(home, 'none/x') })).rejects.toThrow(
+      'can not be written (ENOENT).',
+    )
+    await expect(load(file, { ...place(), report: '/dev/full' })).rejects.toThrow('ENOSPC')
+    const missing = `${file}.gone`
+    await expect(load(missing, { ...place(), report: `${file}.report` })).rejects.toThrow('ENOENT')
+    expect(fs.existsSync(`${file}.report`)).toBe(false)
+  })
+
   it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
     const before = await countRows()
     const lower = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

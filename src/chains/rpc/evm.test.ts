@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
@@ -212,6 +212,22 @@ describe('a node that hangs', () => {
     }
     expect(await waitFor(isBack, 10_000, 50)).toBe(true)
   }, 30_000)
+})
+
+it('waits no longer for a node than it asked for, whatever is done to the clock', async () => {
+  let isBusy = true
+  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
+  const rpc = pool(only)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 })
+  try {
+    await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
+  } finally {
+    // as a time server does with a host that started in the future
+    vi.useRealTimers()
+  }
+  isBusy = false
+  const answers = () => gasPrice(rpc).then(Boolean, () => false)
+  expect(await waitFor(answers, 1_000 * WAIT_S + 4_000, 50)).toBe(true)
 })
 
 describe('uses of the same nodes', () => {

@@ -47,7 +47,7 @@ const WRONG_REST_MS = 30_000
 /** Weight of the newest answer in the latency. */
 const LATENCY_WEIGHT = 0.2
 
-/** One node of a pool: its faults, rests and numbers. */
+/** One node of a pool: its faults, rests and numbers. Its times are of the clock that nobody sets. */
 export class Node {
   readonly host: string
   readonly call: Call

@@ -114,7 +114,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Numbers of each node, by use; the first pool is `index`. */
-  health(nowMs: number = Date.now()): { use: Use | 'index'; nodes: NodeHealth[] }[] {
+  health(nowMs: number = performance.now()): { use: Use | 'index'; nodes: NodeHealth[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
   }
 
@@ -154,7 +154,7 @@ export class NodePool<Hash extends string> {
    */
   async onQuickestNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
     const [first, second] = this.#inOrder()
-    if (!first || !second || second.rank(Date.now()) > 1) return this.onOneNode(work)
+    if (!first || !second || second.rank(performance.now()) > 1) return this.onOneNode(work)
     let hedge: NodeJS.Timeout | undefined
     const later = new Promise<T>((resolve, reject) => {
       hedge = setTimeout(() => {
@@ -179,7 +179,7 @@ export class NodePool<Hash extends string> {
    * @throws ChainUnavailableError when none does
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
-    const awake = this.#nodes.filter((node) => !node.isMuted(Date.now()))
+    const awake = this.#nodes.filter((node) => !node.isMuted(performance.now()))
     const answers = await Promise.all(awake.map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
@@ -206,7 +206,7 @@ export class NodePool<Hash extends string> {
    */
   async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
     for (const node of this.#inOrder()) {
-      if (node.call === than || node.rank(Date.now()) > 1) continue
+      if (node.call === than || node.rank(performance.now()) > 1) continue
       const answer = await this.#ask(node, work)
       if ('result' in answer) return answer.result
     }
@@ -215,9 +215,11 @@ export class NodePool<Hash extends string> {
 
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
-    if (this.#nodes.length < 2 || Date.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
-    this.#family.comparedMs = Date.now()
-    const asked = this.#nodes.map((node) => (node.rank(Date.now()) > 1 ? null : this.#headOf(node).catch(() => null)))
+    if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
+    this.#family.comparedMs = performance.now()
+    const asked = this.#nodes.map((node) =>
+      node.rank(performance.now()) > 1 ? null : this.#headOf(node).catch(() => null),
+    )
     const heads = await Promise.all(asked)
     const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
@@ -225,7 +227,8 @@ export class NodePool<Hash extends string> {
       const verdict = verdicts[i]!
       node.head = verdict
       if (verdict === 'good' || verdict === 'unknown') continue
-      for (const pool of this.#family.pools.values()) pool.#nodes[i]!.setBehind(Date.now() + 2 * COMPARE_EVERY_MS)
+      for (const pool of this.#family.pools.values())
+        pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
     }
@@ -233,7 +236,7 @@ export class NodePool<Hash extends string> {
 
   /** Nodes that may be asked: healthy ones in the order of the configuration, then the others. */
   #inOrder(): Node[] {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     const ranked = this.#nodes
       .filter((node) => !node.isMuted(nowMs))
       .map((node) => ({ node, rank: node.rank(nowMs) }))
@@ -256,7 +259,7 @@ export class NodePool<Hash extends string> {
    * Where all nodes have failed, waits for one that answers again. @throws ChainUnavailableError when none does in time
    */
   async #recovery(): Promise<void> {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     const awake = this.#nodes.filter((node) => !node.isMuted(nowMs))
     const hasFailed = (node: Node) => node.rank(nowMs) > 1
     if (awake.length === 0 || !awake.every(hasFailed)) return
@@ -284,7 +287,7 @@ export class NodePool<Hash extends string> {
       if (error instanceof WrongChainError) return { error }
       if (!(error instanceof RpcError)) throw error
       if (isFaultOfNode(error)) {
-        node.rest(error, Date.now())
+        node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)
       }
       return { error }
@@ -298,14 +301,14 @@ export class NodePool<Hash extends string> {
 
   /** @throws WrongChainError, or whatever the question fails with */
   #check(node: Node): Promise<void> {
-    const wrong = node.wrongAt(Date.now())
+    const wrong = node.wrongAt(performance.now())
     if (wrong) return Promise.reject(wrong)
     if (node.checked) return node.checked
     const checked = this.#checkChain(node)
     node.checked = checked
     checked.catch((error: Error) => {
       if (node.checked === checked) node.checked = null
-      if (error instanceof WrongChainError) node.isOfAnotherChain(error, Date.now())
+      if (error instanceof WrongChainError) node.isOfAnotherChain(error, performance.now())
     })
     return checked
   }
@@ -319,7 +322,7 @@ export class NodePool<Hash extends string> {
 
   /** What stands in the way where no node may be asked at all. */
   #mutedReason(): Error | null {
-    const muted = this.#nodes.find((node) => node.isMuted(Date.now()))
+    const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
     return muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null
   }
 

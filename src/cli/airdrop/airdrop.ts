@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync, statSync, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { setFlagsFromString } from 'node:v8'
 import type pg from 'pg'
@@ -134,9 +134,9 @@ type LoadTarget = Omit<LoadRequest, 'fileHash' | 'nowMs' | 'onProgress'> & { rep
 /** Loads a file with a progress bar. @throws Error after printing the bad lines */
 async function loadFile(pool: pg.Pool, file: string, { report, ...target }: LoadTarget) {
   const bar = createProgressBar()
-  const reported = report === undefined ? null : createWriteStream(report)
-  const onBad = ({ line, message }: AirdropBadLine) => void reported?.write(`${file}:${line} ${message}\n`)
   const fileHash = await hashOfFile(file)
+  const reported = report === undefined ? null : openReport(report, file)
+  const onBad = ({ line, message }: AirdropBadLine) => void reported?.stream.write(`${file}:${line} ${message}\n`)
   const request: LoadRequest = {
     ...{ ...target, fileHash, nowMs: Date.now() },
     onProgress: (progress) => {
@@ -160,7 +160,24 @@ async function loadFile(pool: pg.Pool, file: string, { report, ...target }: Load
     throw refusal(file, { count: repeated.length, first: repeated.slice(0, BAD_LINES_LIMIT) }, report)
   } finally {
     bar.end()
-    if (reported) await finished(reported.end())
+    reported?.stream.end()
+    await reported?.ended
+  }
+}
+
+/** Opens a report before anything is read, so that neither a wrong path nor the file itself is found out later. */
+function openReport(report: string, file: string): { stream: WriteStream; ended: Promise<void> } {
+  const [there, read] = [statSync(report, { throwIfNoEntry: false }), statSync(file)]
+  if (there?.ino === read.ino && there.dev === read.dev)
+    throw new Error(`--report is ${file} itself, which it would overwrite: name another file.`)
+  try {
+    const stream = createWriteStream(report, { fd: openSync(report, 'w') })
+    const ended = finished(stream)
+    // a full disk is told at the end
+    ended.catch(() => {})
+    return { stream, ended }
+  } catch (error) {
+    throw new Error(`The report ${report} can not be written (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 

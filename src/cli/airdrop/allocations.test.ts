@@ -156,6 +156,15 @@ describe('a JSON file of an airdrop', () => {
     expect(read('json', `[{"address":"${EVM}`).bad).toEqual(['1 is not closed'])
   })
 
+  it('that breaks off between two rows is no whole file', () => {
+    const one = `{"address":"${EVM}","amount":"1"}`
+    for (const end of ['', ',', ',\n', '\n', ',[]']) {
+      expect(read('json', `\n[\n${one}${end}`)).toEqual({ rows: [`3 ${EVM} 1`], bad: ['2 is not closed'] })
+    }
+    expect(read('json', `[${one}]\n`).bad).toEqual([])
+    expect(read('json', `${one}\n`).bad).toEqual([])
+  })
+
   it('gives rows or bad lines for whatever text, the same however it is cut', () => {
     const text = fc.string({
       unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', '\n', 'a', ':', '1', '😀'),

@@ -108,8 +108,12 @@ function jsonReader(sink: AirdropSink): AirdropReader {
   let strayLine = 0
   let start = 0
   let kept = ''
+  /** Lists that are open, and the line on which the outermost began: a file may be cut between two rows. */
+  const lists = { open: 0, line: 0 }
 
   function outside(char: string): void {
+    if (char === '[' && ++lists.open === 1) lists.line = line
+    else if (char === ']') lists.open -= 1
     if (char === '{') {
       depth = 1
       start = line
@@ -147,7 +151,7 @@ function jsonReader(sink: AirdropSink): AirdropReader {
       }
     },
     end() {
-      if (depth > 0) tell(sink, start, 'is not closed')
+      if (depth > 0 || lists.open > 0) tell(sink, depth > 0 ? start : lists.line, 'is not closed')
       depth = 0
     },
   }

@@ -70,7 +70,7 @@ export async function readAirdropFile(
     reader ??= createAirdropReader(formatOf(text), sink)
     reader.push(text)
     await stage.drain()
-    onProgress(rows, raw.bytesRead / bytes)
+    onProgress(rows, raw.bytesRead / Math.max(1, bytes))
   }
   reader?.end()
   if (bad.count > 0) throw new BadFileError(bad)

@@ -71,13 +71,17 @@ export async function dueBlockhashJobs(
   ]
 }
 
+/** More than the longest pause of a job: what waits longer was put off by a clock that has been set back since. */
+const LONGEST_PAUSE_MS = 2 * 3_600_000
+
 /**
- * Lets jobs that wait for the signer's funds go on at once.
+ * Lets jobs go on at once that wait for the signer's funds, or for the time of a clock that was ahead.
  * @returns how many there are
  */
-export function wakeDryJobs(db: Queryable, { network, chain }: ChainKey, nowMs: number): Promise<number> {
+export function wakeJobs(db: Queryable, { network, chain }: ChainKey, nowMs: number): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
-    WHERE network = $1 AND chain = $2 AND ${LIVE} AND batch IS NULL AND reason = '${INSUFFICIENT_FUNDS}' AND next_ms > $3`
+    WHERE network = $1 AND chain = $2 AND ${LIVE} AND batch IS NULL AND next_ms > $3
+      AND (reason = '${INSUFFICIENT_FUNDS}' OR next_ms > $3 + ${LONGEST_PAUSE_MS})`
   return execute(db, network, text, [chain, nowMs])
 }
 

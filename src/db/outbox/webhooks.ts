@@ -5,6 +5,8 @@ import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept of each webhook. */
 const FAILURES_KEPT = 100
+/** More than a webhook is ever put off: what waits longer, as a longer lease, is of a clock that has been set back. */
+const LONGEST_PAUSE_MS = 2 * 3_600_000
 
 /** Where the operator has a network's public feed sent. */
 export interface Webhook {
@@ -88,7 +90,8 @@ export async function leaseWebhooks(
        leased AS (UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
          WHERE h.network = w.network AND w.id IN (
            SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network
-           WHERE d.parked IS NULL AND d.next_ms <= $2 AND d.lease_ms <= $2
+           WHERE d.parked IS NULL AND (d.next_ms <= $2 OR d.next_ms > $2::int8 + ${LONGEST_PAUSE_MS})
+             AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_SKEW_MS})
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
              AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_SKEW_MS}
            ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)

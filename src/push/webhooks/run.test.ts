@@ -63,13 +63,21 @@ it('what a process with a wrong clock has put off does not wait for its time', a
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 1, 10_000)
 })
 
+it('what was put off, and taken in hand, by a clock that has been set back does not wait for its time', async () => {
+  for (const [i, column] of ['next_ms', 'lease_ms'].entries()) {
+    await pool.query('UPDATE journal_heads SET public_seq = public_seq + 1')
+    await pool.query(`UPDATE webhooks SET ${column} = $1`, [Date.now() + DAY_MS])
+    await run(async () => (await listWebhooks(pool))[0]!.delivered === 2 + i, 5_000)
+  }
+})
+
 it('what a process had under way at its stop goes out at once from the next', async () => {
   status = SILENT
   await pool.query('UPDATE journal_heads SET public_seq = public_seq + 1')
   const before = asked
   await run(() => asked > before, 10_000)
   status = 200
-  await run(async () => (await listWebhooks(pool))[0]!.delivered === 2, 8_000)
+  await run(async () => (await listWebhooks(pool))[0]!.delivered === 4, 8_000)
 })
 
 it('what fails for more than five days in a row is parked, and not before', async () => {

@@ -25,16 +25,22 @@ const solanaAddress = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .filter((bytes) => bytes.some((byte) => byte !== 0))
   .map((raw) => decodeAddress(Uint8Array.of(2, ...raw)).text)
-const onChain = fc.constantFrom(...NETWORKS).chain((network) => {
-  const address = network === 'solana' ? solanaAddress : evmAddress
-  const amount = fc.bigInt(1n, network === 'solana' ? 2n ** 64n - 1n : 2n ** 256n - 1n)
-  return fc.record({ network: fc.constant(network), address, amount, recipient: address })
-})
+const onChain = (evmBits: bigint) =>
+  fc.constantFrom(...NETWORKS).chain((network) => {
+    const address = network === 'solana' ? solanaAddress : evmAddress
+    const amount = fc.bigInt(1n, 2n ** (network === 'solana' ? 64n : evmBits) - 1n)
+    return fc.record({ network: fc.constant(network), address, amount, recipient: address })
+  })
 const anyPrice = fc
-  .record({ on: onChain, isNative: fc.boolean() })
+  .record({ on: onChain(128n), isNative: fc.boolean() })
   .map(({ on: { address, ...rest }, isNative }) => ({ ...rest, token: isNative ? 'native' : address }))
 const anyRequirement = fc.oneof(
-  onChain.map(({ network, address, amount }) => ({ kind: 'token' as const, network, token: address, minimum: amount })),
+  onChain(256n).map(({ network, address, amount }) => ({
+    kind: 'token' as const,
+    network,
+    token: address,
+    minimum: amount,
+  })),
   fc
     .uniqueArray(fc.oneof(evmAddress, solanaAddress), { minLength: 1, maxLength: 5 })
     .map((addresses) => ({ kind: 'allowlist' as const, addresses })),
@@ -172,6 +178,13 @@ describe('the rules of a community', () => {
     const on = (amount: bigint) => ({ prices: [price({ network: 'solana', recipient: MINT, amount: `${amount}` })] })
     expect(faults(on(2n ** 64n - 1n))).toEqual([])
     expect(faults(on(2n ** 64n))).toEqual(['prices[0].amount: must be below 2^64 on Solana'])
+  })
+
+  it('ask no more on an EVM chain than its contract takes, but for balances of any size', () => {
+    const on = (amount: bigint) => ({ prices: [price(), price({ token: EVM, amount: `${amount}` })] })
+    expect(faults(on(2n ** 128n - 1n))).toEqual([])
+    expect(faults(on(2n ** 128n))).toEqual(['prices[1].amount: must be below 2^128 on an EVM chain'])
+    expect(faults({ requirements: [held({ minimum: `${2n ** 256n - 1n}` })] })).toEqual([])
   })
 
   it.each([

@@ -19,11 +19,14 @@ const MAX_ALLOWLIST = 1_000
 /** Bytes of a request with rules: a thousand addresses, indented. */
 export const MAX_RULES_BYTES = 64 * 1024
 const MAX_PROBLEMS = 20
+/** Bits of a payment's amount in CommunityPayments.sol; an amount on Solana has been held to its own before. */
+const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
 const NO_NETWORK = 'is no network of this community'
 const NO_ADDRESS = 'must be an address'
 const NO_AMOUNT = 'must be a whole number of base units above zero, as a string'
+const NOT_PAYABLE = 'must be below 2^128 on an EVM chain'
 const NO_DATE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
 const NO_CLUSTER = 'must be the name of a cluster'
 const NO_LIST = (most: number) => `must be a list of at most ${most}`
@@ -266,8 +269,9 @@ export function parseCommunityRules(
 /** Faults of rules on the chains of a deployment. */
 export function problemsOnChains({ prices, requirements }: CommunityRules, chains: CommunityChains): RulesProblem[] {
   const problems: RulesProblem[] = []
-  prices.forEach(({ network }, i) => {
+  prices.forEach(({ network, amount }, i) => {
     const path = `prices[${i}].network`
+    if (amount >> EVM_PRICE_BITS !== 0n) problems.push({ path: `prices[${i}].amount`, message: NOT_PAYABLE })
     if (!chains.isEnabled(network)) problems.push({ path, message: NO_NETWORK })
     else if (!chains.takesPayments(network))
       problems.push({ path, message: 'takes no payments for community names here' })
