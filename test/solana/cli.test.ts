@@ -178,5 +178,7 @@ describe('clusterd solana', () => {
     const sent = SystemProgram.transfer({ ...move, lamports: 60_000_000 })
     await sendSolana(connection, [keyOf(0)], sent)
     expect(await errorOf('init', ...keys)).toMatch(/Somebody has sent \d+ lamports to the treasury/)
+    // this program is in use: nobody is to deploy another one
+    expect(await errorOf('init', ...keys)).toContain('The program is initialized already')
   })
 })

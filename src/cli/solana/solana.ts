@@ -63,10 +63,11 @@ async function requireEmptyTreasury(options: Options): Promise<void> {
   const address = createRegistrar(config.programId).treasury.toBase58()
   const asked = [address, { commitment: COMMITMENT }]
   const { value } = await createClusterRpc(config).call<{ value: number }>('getBalance', asked)
-  if (value > MOST_IN_TREASURY)
-    throw new Error(
-      `Somebody has sent ${value} lamports to the treasury, ${address}: \`init\` would add nine times as much. Deploy with another --program-keypair.`,
-    )
+  if (value <= MOST_IN_TREASURY) return
+  const advice = (await findState(options))
+    ? 'The program is initialized already, see `clusterd solana show`: nothing is left to do.'
+    : '`init` would add nine times as much: deploy with another --program-keypair.'
+  throw new Error(`Somebody has sent ${value} lamports to the treasury, ${address}. ${advice}`)
 }
 
 /** `clusterd solana authorities`. */
@@ -135,14 +136,20 @@ async function print(
 }
 
 async function readState(options: Options) {
+  const state = await findState(options)
+  if (state) return state
+  throw new Error(`The program ${clusterOf(options).programId} is not initialized: see \`clusterd solana init\`.`)
+}
+
+/** The state of the program, null before `init`. */
+async function findState(options: Options) {
   const config = clusterOf(options)
   const registrar = createRegistrar(config.programId)
   const accounts = createClusterRpc(config).onOneNode((call) =>
     readOwnAccounts(call, registrar, [registrar.state], { commitment: COMMITMENT }),
   )
   const [data] = await accounts
-  if (!data) throw new Error(`The program ${config.programId} is not initialized: see \`clusterd solana init\`.`)
-  return registrar.decodeState(data)
+  return data ? registrar.decodeState(data) : null
 }
 
 function clusterOf(options: Options) {
