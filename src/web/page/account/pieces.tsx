@@ -1,5 +1,5 @@
 import { type ComponentChildren, cloneElement, type TargetedEvent, type VNode } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { amountText, chainName, short } from '../lib/format.js'
 import type { Chain, Price, TxStatus } from '../lib/types.js'
 import { Link, Name } from '../parts/basics.js'
@@ -79,7 +79,8 @@ export const priceText = ({ token, amount }: Price, { gasToken }: Chain): string
 export function Dialog() {
   const { question } = useAccount()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // before it is seen: a key pressed at once would go to the page behind it
+  useLayoutEffect(() => {
     if (question) dialog.current?.showModal()
   }, [question])
   if (!question) return null
