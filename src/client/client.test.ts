@@ -61,6 +61,15 @@ describe('a call', () => {
     expect(asked).toEqual(['GET /v1/refunds/a%2Fb%3Fc?testnet=true&to=0x1'])
   })
 
+  it('gives the caller’s own fetch headers that can be spread', async () => {
+    const own: typeof fetch = (url, init) =>
+      fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), 'x-trace': 'own' } })
+    const { client } = await clientOf((req, res) => json(res, [req.headers.authorization, req.headers['x-trace']]), {
+      ...{ token: 'token', fetch: own },
+    })
+    expect(await client.request('GET', '/v1/networks')).toEqual(['Bearer token', 'own'])
+  })
+
   it('refuses a parameter that would lead to another route', async () => {
     const { client, asked } = await clientOf((_, res) => json(res, {}))
     for (const address of ['', '.', '..'])

@@ -114,9 +114,11 @@ function checkUrl(url: string | URL): void {
 }
 
 /** @throws ClusterdError invalid_request, without the key: `fetch` would say no more than that it failed */
-function headersOf(values: Record<string, string>): Headers {
+function headersOf(values: Record<string, string>): Record<string, string> {
   try {
-    return new Headers(values)
+    new Headers(values)
+    // as they are: a `fetch` of the caller's may spread them
+    return values
   } catch {
     throw new ClusterdError('invalid_request', 'The token or the API key has letters that no key has.')
   }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { notify } from '../db/pg/notify.js'
-import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWhole } from './chains/verbs.js'
 
@@ -20,6 +20,8 @@ const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}
 /** As far away as a job may wait, ms. */
 const FOR_EVER_MS = 10 ** 12
 const NAME = 'clusterd_testing_hold'
+/** The relayer lets go on at once what waits longer than it ever puts off: here that is meant. */
+const KEEP = `${NAME}_keep`
 
 /**
  * The bridge of a world. A trigger gives new jobs of the relayer a later time: the daemon goes on with everything else,
@@ -37,14 +39,20 @@ export function bridgeOf(databaseUrl: string): Bridge {
       await client.end()
     }
   }
-  const dropTrigger = (client: pg.Client) => client.query(`DROP TRIGGER IF EXISTS ${NAME} ON jobs`)
+  const dropTriggers = (client: pg.Client) =>
+    client.query(`DROP TRIGGER IF EXISTS ${NAME} ON jobs; DROP TRIGGER IF EXISTS ${KEEP} ON jobs`)
   const delay = (ms: number) =>
     within(async (client) => {
-      await dropTrigger(client)
+      await dropTriggers(client)
       await client.query(`CREATE OR REPLACE FUNCTION ${NAME}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         NEW.next_ms := (extract(epoch FROM clock_timestamp()) * 1000)::int8 + ${Math.ceil(ms)}; RETURN NEW; END $$`)
       await client.query(`CREATE TRIGGER ${NAME} BEFORE INSERT ON jobs FOR EACH ROW
         WHEN (NEW.kind IN (${verify}, ${execute})) EXECUTE FUNCTION ${NAME}()`)
+      await client.query(`CREATE OR REPLACE FUNCTION ${KEEP}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        NEW.next_ms := greatest(NEW.next_ms, OLD.next_ms); RETURN NEW; END $$`)
+      await client.query(`CREATE TRIGGER ${KEEP} BEFORE UPDATE OF next_ms ON jobs FOR EACH ROW
+        WHEN (OLD.kind IN (${verify}, ${execute}) AND OLD.state = ${JOB_STATE.queued} AND NEW.state = OLD.state
+          AND OLD.reason IS DISTINCT FROM '${INSUFFICIENT_FUNDS}') EXECUTE FUNCTION ${KEEP}()`)
     })
   return {
     async delay(ms) {
@@ -60,7 +68,7 @@ export function bridgeOf(databaseUrl: string): Bridge {
     },
     release: () =>
       within(async (client) => {
-        await dropTrigger(client)
+        await dropTriggers(client)
         await client.query(`UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING}`)
         for (const network of NETWORKS) await notify(client, network)
       }),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
+import { bridgeOf } from '../../src/testing/bridge.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
@@ -124,5 +125,23 @@ describe('what is stuck', () => {
       ...[1, 'confirmed'],
       [],
     ])
+  })
+
+  it('what a test holds back: it stays so over a restart and new funds, and goes on once it is released', async () => {
+    const bridge = bridgeOf(world.postgres.url)
+    await bridge.hold()
+    const guid = await world.send(0, ['held'])
+    await world.run(await world.restart())
+    const restarted = await world.restart()
+    await world.run(restarted)
+    await world.hub.test.setBalance({ address: world.relayer, value: 2n * 10n ** 22n })
+    for (let i = 0; i < 3; i++) {
+      await world.hub.test.mine({ blocks: 1 })
+      await later(restarted, 10_000)
+    }
+    expect(await world.executions(guid)).toBe(0)
+    await bridge.release()
+    await settle(restarted)
+    expect(await world.executions(guid)).toBe(1)
   })
 })

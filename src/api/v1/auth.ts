@@ -99,7 +99,8 @@ const revoke = route.delete('/v1/auth/token', {
   auth: 'required',
   query: z.object({
     everywhere: z.enum(['true']).optional().openapi({
-      description: 'All keys of the wallet end, whoever holds them: for who may have lost one',
+      description:
+        'All keys of the wallet end, whoever holds them: for who may have lost one. A signature that nobody has exchanged yet gives one for the rest of its ten minutes',
       example: undefined,
     }),
   }),

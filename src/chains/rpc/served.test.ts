@@ -54,6 +54,20 @@ describe('served answers', () => {
     expect(await serve()).toBe(2)
   })
 
+  it('end where the clock is set back: no head stands still for as long', async () => {
+    let [nowMs, asked] = [86_400_000, 0]
+    const serve = servedFor(
+      1_000,
+      async () => ++asked,
+      () => nowMs,
+    )
+    expect([await serve(), await serve()]).toEqual([1, 1])
+    nowMs = 0
+    expect([await serve(), await serve()]).toEqual([2, 2])
+    nowMs = 1_000
+    expect(await serve()).toBe(3)
+  })
+
   it('stay, though an older question fails later', async () => {
     let nowMs = 0
     let fail = (_error: Error) => {}

@@ -24,16 +24,17 @@ export function servedByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
   { forMs, most, keyOf = (...of) => of.join(' '), nowMs = Date.now }: ServedOptions<T, A>,
 ): (...of: A) => Promise<T> {
-  const known = new Map<string, { answer: Promise<T>; untilMs: number }>()
+  const known = new Map<string, { answer: Promise<T>; atMs: number; untilMs: number }>()
   return (...of) => {
     const key = keyOf(...of)
     const atMs = nowMs()
     const before = known.get(key)
-    if (before && before.untilMs > atMs) return before.answer
+    // not from before the clock was set back, either: it would be served until that time comes again
+    if (before && before.atMs <= atMs && atMs < before.untilMs) return before.answer
     // a map gives its keys in the order in which they were set
     known.delete(key)
     if (known.size >= most) known.delete(known.keys().next().value!)
-    const asked = { answer: ask(...of), untilMs: atMs + UNDER_WAY_MS }
+    const asked = { answer: ask(...of), atMs, untilMs: atMs + UNDER_WAY_MS }
     known.set(key, asked)
     asked.answer.then(
       (answer) => {

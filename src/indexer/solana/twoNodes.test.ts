@@ -21,16 +21,17 @@ interface Told {
   event?: Buffer | null
   head?: number
   headMs?: number
+  oldest?: number
 }
 
 /** A node that shows one transaction with an event, or without, or lacks it. */
-const node = ({ event, head = SLOT, headMs = Date.now() }: Told): Call => {
+const node = ({ event, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Call => {
   const innerInstructions = event ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }] : []
   const transaction = { signatures: ['a'], message: { accountKeys: [PROGRAM] } }
   const answers: Record<string, unknown> = {
     getTransaction:
       event === undefined ? null : { slot: SLOT, blockTime: 1, meta: { err: null, innerInstructions }, transaction },
-    getFirstAvailableBlock: 0,
+    getFirstAvailableBlock: oldest,
     getSlot: head,
     getBlockTime: headMs / 1_000,
   }
@@ -81,3 +82,12 @@ it('a node that came to a stop before a transaction denies nothing, one that goe
   expect(await reader({ first: ONE, second: stopped })()).toEqual(await reader({ first: ONE })())
   await expect(reader({ first: ONE, second: behind })()).rejects.toThrow(CONTRADICT)
 }, 10_000)
+
+it.each([
+  ['came to a stop before it', { head: SLOT - 1, headMs: Date.now() - 120_000 }],
+  ['keeps but what is newer', { oldest: SLOT + 1 }],
+])('of three, one that %s leaves it to the third to confirm or contradict', async (_, second) => {
+  expect(await reader({ first: ONE, second, third: ONE })()).toEqual(await reader({ first: ONE })())
+  for (const third of [OTHER, { event: null }])
+    await expect(reader({ first: ONE, second, third })()).rejects.toThrow(CONTRADICT)
+})

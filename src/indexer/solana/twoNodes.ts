@@ -38,8 +38,10 @@ export async function readConfirmed(
     if (asked.length === 0) return [read, others]
     await rpc.onAnotherNode(call, async (other) => {
       others.push(await readAgain(other, { registrar, commitment }, asked))
+      const isTold = ({ signature }: ReadTransaction) => others.some((word) => word.has(signature))
       // the next one is asked, too
-      if (asked.some((tx) => !agreed(tx, others))) throw new RpcError('refused', 'another node says otherwise')
+      if (!asked.every((tx) => isTold(tx) && agreed(tx, others)))
+        throw new RpcError('refused', 'another node says otherwise, or can not tell')
     })
     return [read, others]
   })
