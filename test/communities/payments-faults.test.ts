@@ -4,6 +4,7 @@ import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
+import type { RewindTarget } from '../../src/db/journal/rewind/target.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
@@ -69,10 +70,12 @@ describe('a relayer killed', () => {
 })
 
 describe('a rewind', () => {
-  async function rewindTo(label: '1' | '8453', block: number): Promise<RewindReport> {
+  const targetOf = async (label: '1' | '8453', block: number): Promise<RewindTarget> => {
     const row = (await findChain(at.pool, 'mainnet', label))!
-    const chain = at.chains.find((one) => one.label === label)!
-    const target = await rewindPoint(at.pool, chain, row, block)
+    return rewindPoint(at.pool, at.chains.find((one) => one.label === label)!, row, block)
+  }
+  async function rewindTo(label: '1' | '8453', block: number): Promise<RewindReport> {
+    const target = await targetOf(label, block)
     const dry = await rewind(at.pool, target, { apply: false })
     expect(await rewind(at.pool, target, { apply: true })).toEqual(dry)
     await at.world.releaseIndex()
@@ -119,6 +122,35 @@ describe('a rewind', () => {
     expect(await outcomeOf(first.tx)).toBe('lost_bid name_taken held')
     await at.giveBack()
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
+  })
+
+  it('changes nothing where a payment is refunded meanwhile, which would buy its name for nothing', async () => {
+    const first = await at.pay({ on: '1', name: 'meanwhile' })
+    await at.judge()
+    const second = await at.pay({ on: '8453', name: 'meanwhile', by: 4 })
+    await at.judge()
+    const target = await targetOf('1', await blockOf(first.id!))
+    const writer = await at.pool.connect()
+    // has the switch wait
+    await writer.query('BEGIN')
+    await writer.query('SELECT FROM journal_heads FOR SHARE')
+    let rewinding: Promise<void> | null = null
+    await new Promise<void>((resolve) => {
+      const options = { apply: true, onProgress: () => resolve() }
+      rewinding = expect(rewind(at.pool, target, options)).rejects.toThrow('was refunded meanwhile: run it again')
+    })
+    await at.world.run(await at.world.restart({ label: '8453' }))
+    expect(await deliveryOf(second.id!)).not.toMatchObject({ state: 'queued' })
+    await writer.query('COMMIT')
+    writer.release()
+    await rewinding
+    expect(await at.ownerOf('club', 'meanwhile')).toBe(at.addressOf(1))
+    await rewindTo('1', await blockOf(first.id!))
+    expect(await at.ownerOf('club', 'meanwhile')).toBeNull()
+    await at.judge()
+    await at.giveBack()
+    expect(await at.ownerOf('club', 'meanwhile')).toBe(at.addressOf(1))
+    expect(await timesRefused(second.id, '8453')).toBe(1)
   })
 
   it('has a refund checked again when its payment returns', async () => {

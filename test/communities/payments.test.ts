@@ -4,6 +4,7 @@ import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestTok
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
 
@@ -205,6 +206,38 @@ describe('a token that lies', () => {
     expect(await outcomeOf(tx)).toBe('invalid no_price held')
     await at.giveBack()
     expect(await outcomeOf(tx)).toBe('invalid no_price refused')
+  })
+})
+
+describe('what changes while a payment is judged', () => {
+  it('are its requirements: they are asked again, and nobody is refused by those before', async () => {
+    // a block may be ahead of our clock
+    await at.world.hub.test.increaseTime({ seconds: 60 })
+    const { tx } = await at.pay({ community: 'gated', name: 'changed', by: 6 })
+    await at.confirm()
+    const tokenBalance = async () => {
+      await at.configure('gated', { prices: [at.price('1', PRICE)] })
+      return 5n
+    }
+    const judge = at.judgeOf({ ports: [{ label: '8453', tokenBalance }] })
+    expect(await judge.step()).toEqual({ kind: 'idle' })
+    expect(await judge.step()).toMatchObject({ kind: 'entered', payments: 1 })
+    expect(await outcomeOf(tx)).toBe('finalized')
+  })
+
+  it('is the payment, which a rewind takes back: it is waited for no more', async () => {
+    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    const { id } = await at.pay({ community: 'early', name: 'gone' })
+    await at.confirm()
+    const tokenBalance = () => Promise.reject(new ChainUnavailableError('away'))
+    let nowMs = Date.now()
+    const judge = at.judgeOf({ ports: [{ label: '8453', tokenBalance }], nowMs: () => nowMs })
+    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
+    await at.pool.query('DELETE FROM payments WHERE id = $1', [fromHex(id!)])
+    nowMs += 1_000
+    expect(await judge.step()).toEqual({ kind: 'idle' })
+    expect(judge.state).toEqual({ waiting: 0, sinceMs: null, reason: null })
   })
 })
 

@@ -5,8 +5,9 @@ import { unhaltChain } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { hasCheckpoint } from '../../src/indexer/evm/checkpoint.js'
+import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { unappliedMinima } from '../../src/indexer/evm/minimum.js'
+import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
@@ -192,7 +193,13 @@ describe('writers', () => {
     expect((await (await world.restart()).step()).kind).toBe('halted')
     const { chain, row } = await world.open()
     expect(await hasCheckpoint(chain, row)).toBe(true)
-    expect(await hasCheckpoint(chain, { ...row, parentHash: Buffer.alloc(32, 1) })).toBe(false)
+    const other = { ...row, parentHash: Buffer.alloc(32, 1) }
+    expect(await hasCheckpoint(chain, other)).toBe(false)
+    // one of two nodes halts no chain, the only one does
+    const two = (await world.open({ rpcUrls: [world.anvil.rpcUrl, 'http://127.0.0.1:9'] })).chain
+    expect([await isCheckpointReplaced(two, other), await isCheckpointReplaced(chain, other)]).toEqual([false, true])
+    expect(await rewindPoint(world.pool, chain, row, row.nextBlock)).toMatchObject({ block: row.nextBlock })
+    await expect(rewindPoint(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow('is in the journal up to')
     expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
     expect(await unhaltChain(world.pool, row)).toBe(true)
     await world.bid(6, ['after-the-halt'])

@@ -60,7 +60,7 @@ test('what was left to its payers at a contract is never asked of the next one, 
   const { pool } = database
   const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
   const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
-  const wake = () => inTransaction(pool, (client) => wakeDust(client, row, 1n))
+  const wake = (leastWei = 1n) => inTransaction(pool, (client) => wakeDust(client, row, leastWei))
   const dust = async (id: string) => {
     const payment = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
       VALUES (0, $2, 2, $1, 2, '\\x01', 1, $3, '\\x01', 'native', 1, '\\x01', 1, '\\x01', 'r', 1)`
@@ -77,5 +77,9 @@ test('what was left to its payers at a contract is never asked of the next one, 
   expect((await formerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([`0x${'01'.repeat(20)}`])
   expect([await hasDust(pool, row), await wake()]).toEqual([false, 0])
   await dust('b')
+  expect(await wake(2n), 'worth less than its refusal').toBe(0)
+  await pool.query('UPDATE payments SET outcome = 3')
+  expect(await wake(), 'taken back').toBe(0)
+  await pool.query('UPDATE payments SET outcome = NULL')
   expect(await wake()).toBe(1)
 })

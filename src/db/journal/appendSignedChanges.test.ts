@@ -33,3 +33,22 @@ it('a change of a new wallet takes two round trips, and one of a known cluster t
   expect(await add(actor, 'first')).toBe(2)
   expect(await add(actor, 'second')).toBe(3)
 })
+
+it('what names its cluster changes no other, and none with a wallet that is not verified there', async () => {
+  const [actor, other, added] = [wallet(), wallet(), wallet()]
+  const ask = (by: Buffer, within?: Buffer) => {
+    const wallets = [{ address: added, name: 'added', isPrivate: false }]
+    const change = { kind: 'add_wallets', actor: by, wallets } as const
+    return appendSignedChanges(database.pool, { network: 'mainnet', changes: [change], ...(within && { within }) })
+  }
+  const made = await ask(actor)
+  if (made.kind !== 'made') throw new Error(made.kind)
+  expect((await ask(other)).kind).toBe('made')
+  for (const [by, within] of [
+    [other, made.clusterId],
+    [added, made.clusterId],
+    [actor, Buffer.alloc(32)],
+  ] as const)
+    expect(await ask(by, within)).toEqual({ kind: 'elsewhere' })
+  expect(await ask(actor, made.clusterId)).toEqual(made)
+})

@@ -126,3 +126,30 @@ it('of failed deliveries the newest hundred stay', async () => {
     await addWebhookFailure(pool, { webhook, atMs: Date.now() + n, message: 'm', cursor: null, reason: 'r' })
   expect((await pool.query('SELECT FROM webhook_failures')).rowCount).toBe(100)
 })
+
+it('of many webhooks eight are under way at a time, and none waits for all of them', async () => {
+  let [open, most] = [0, 0]
+  const slow = createServer((_request, response) => {
+    open += 1
+    most = Math.max(most, open)
+    setTimeout(() => {
+      open -= 1
+      response.writeHead(200).end()
+    }, 100)
+  })
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`
+  await pool.query('DELETE FROM webhooks')
+  for (let n = 0; n < 20; n++)
+    await addWebhook(pool, {
+      network: 'mainnet',
+      url,
+      key: Buffer.alloc(32, 1),
+      from: null,
+      cursor: null,
+      createdMs: 0,
+    })
+  await run(async () => (await listWebhooks(pool)).every(({ delivered }) => delivered > 0), 10_000)
+  slow.close()
+  expect(most).toBe(8)
+})

@@ -31,3 +31,19 @@ it('one absurd head at the sending does not make a transaction be waited for wit
 it('nor keeps it from being cancelled on the operator’s word', () => {
   expect(planNonceJob(park(sent), seen, policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
 })
+
+it('nor where it is refused for its fees when it is sent again', () => {
+  const refused = apply(sent, { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } }, seen)
+  const later = { ...seen, nowMs: refused.nextMs }
+  expect(planNonceJob(refused, later, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  // below the base fee, and a replacement would cost too much
+  const dear = { ...later, prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } } }
+  const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
+  expect(planNonceJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({ do: 'record', event })
+})
+
+it('a node may have been ahead by some blocks when it took a transaction', () => {
+  const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...seen, head: seen.head + 100 })
+  expect(planNonceJob(ahead, seen, policy)).toMatchObject({ do: 'wait', why: 'inclusion' })
+  expect(planNonceJob(ahead, { ...seen, head: seen.head - 1 }, policy)).toMatchObject({ do: 'broadcast' })
+})

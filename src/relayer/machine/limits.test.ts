@@ -114,6 +114,11 @@ it('a cancel is made also behind another nonce, where a delivery would be sent a
   expect(plan({ ...old, release: 'operator' }, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'cancel' })
 })
 
+it('what was refused for its fees is replaced behind another nonce, too', () => {
+  const refused: NonceJob = { ...old, txs: [tx(1, { isRejected: true })] }
+  expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
+})
+
 describe('a failure', () => {
   const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
   const refused = (job: NonceJob, kind: TxFailure['class']) =>

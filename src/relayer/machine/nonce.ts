@@ -81,14 +81,17 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
 const MOST_AHEAD = 100
 
+/** Whether a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
+const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
+  sentBlock !== null && sentBlock <= head + MOST_AHEAD
+
 /** Action for an unused nonce: send again, or replace. */
 function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
   const tx = job.txs.at(-1)!
   // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
   const isUnwanted = job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  // a node has once told an absurd head, up to which nothing would happen
-  const isSent = tx.sentBlock !== null && tx.sentBlock <= seen.head + MOST_AHEAD
+  const isSent = wasSent(tx, seen)
   // one node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
   const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
   const isWaitedFor = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
@@ -124,8 +127,8 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
 }
 
 /** Action for a transaction that pays less than the base fee and may not be replaced. */
-function planStuck({ sentBlock }: NonceTx, seen: Seen, policy: Policy): Action {
-  if (sentBlock !== null && seen.head - sentBlock < CANCEL_AFTER_BLOCKS) return poll(seen, policy, 'inclusion')
+function planStuck(tx: NonceTx, seen: Seen, policy: Policy): Action {
+  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return poll(seen, policy, 'inclusion')
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
