@@ -14,10 +14,12 @@ it.each([
   ['/openapi.json', '/v1/networks', '/v1/networks'],
   ['/openapi.json', '/v1/events', '/v1/events'],
   ['/openapi-v0.1.json', '/v0.1/name/{address}', `/v0.1/name/${randomAddress()}`],
+  ['/openapi-v0.1.json', '/v0.1/events', '/v0.1/events'],
 ])('%s: %s answers 304 to who has it already', async (document, route, path) => {
   const { etag } = Object.fromEntries((await world.get(path)).headers)
   const { status } = await fetch(`${world.url}${path}`, { headers: { 'if-none-match': etag! } })
   const { responses } = (await world.get(document)).body.paths[route].get
   expect(status).toBe(304)
   expect(Object.keys(responses)).toContain('304')
+  for (const answered of ['200', '304']) expect(Object.keys(responses[answered].headers)).toContain('ETag')
 })

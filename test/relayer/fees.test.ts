@@ -96,6 +96,26 @@ describe('the cap on the price of gas', () => {
   })
 })
 
+describe('a transaction that nodes refuse for hours', () => {
+  it('holds up the later nonces for a minute at most once one takes it', async () => {
+    const relayer = await restart()
+    const early = await world.send(0, ['refused-for-hours'])
+    const garbled = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: ['0x00'] })
+    bridge.onCall = async (method) => (method === 'eth_sendRawTransaction' ? { body: garbled } : undefined)
+    for (let hour = 0; hour < 8; hour++) {
+      world.aheadMs += HOUR_MS
+      await world.run(relayer)
+    }
+    const [verification] = (await world.jobs()).filter(({ state }) => state === 'signed')
+    expect(verification).toMatchObject({ kind: 'verify', failures: 8, nonce: await world.nonce() })
+    const late = await world.send(1, ['behind-it'])
+    bridge.onCall = async () => undefined
+    world.aheadMs += 60_000
+    await world.finish(relayer)
+    for (const guid of [early, late]) expect(await world.executions(guid)).toBe(1)
+  })
+})
+
 describe('a transaction below the base fee that may not be replaced', () => {
   it('is cancelled, so that later ones go on, and its job waits for lower fees', async () => {
     await setBaseFee(1n)

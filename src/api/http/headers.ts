@@ -48,3 +48,13 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
   'content-length',
   '0',
 ]
+
+/** Headers that clients act on, as the documents describe them. */
+export const HEADERS = {
+  ETag: ['Names what was answered, for `If-None-Match`', 'string'],
+  Link: ['`<path>; rel="next"` while more follows', 'string'],
+  'Retry-After': ['Seconds after which to ask again', 'integer'],
+  RateLimit: ['What is left of each quota, and the seconds until all of it is', 'string'],
+  'RateLimit-Policy': ['The quotas: what flows in, within how many seconds', 'string'],
+} as const
+export type HeaderName = keyof typeof HEADERS

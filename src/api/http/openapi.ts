@@ -1,5 +1,6 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
+import { HEADERS, type HeaderName } from './headers.js'
 import type { Route } from './route.js'
 import { named, z } from './schema.js'
 
@@ -39,7 +40,8 @@ export function openApiDocument(
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
-  const shared = sharedComponents(registry)
+  const named = Object.values(routesByTag).flatMap((routes) => routes.flatMap(headersOf))
+  const shared = sharedComponents(registry, [...new Set(named)].sort())
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
@@ -63,6 +65,18 @@ const TESTNET = {
   schema: { type: 'string' as const, enum: ['true'] },
 }
 
+/** Headers of error responses, by their status. */
+const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+}
+
+/** References to headers; nothing for none. */
+const withHeaders = (names: readonly HeaderName[] = []) =>
+  names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
+
 interface SharedComponents {
   testnet: { $ref: string }
   apiKey: { $ref: string }
@@ -70,7 +84,7 @@ interface SharedComponents {
   errorResponse(codes: readonly ErrorCode[]): { $ref: string }
 }
 
-function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
+function sharedComponents(registry: OpenAPIRegistry, headers: readonly HeaderName[]): SharedComponents {
   const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
@@ -79,6 +93,10 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
       'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
     schema: { type: 'string' },
   })
+  for (const name of headers) {
+    const [description, type] = HEADERS[name]
+    registry.registerComponent('headers', name, { description, schema: { type } })
+  }
   registry.register('Error', ErrorSchema)
   const schema = { $ref: '#/components/schemas/Error' }
   const refs = new Map<string, { $ref: string }>()
@@ -87,7 +105,8 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
     const known = refs.get(name)
     if (known) return known
     const description = codes.map((code) => `\`${code}\``).join(', ')
-    const response = { description, content: { 'application/json': { schema } } }
+    const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
+    const response = { description, ...headers, content: { 'application/json': { schema } } }
     const { ref } = registry.registerComponent('responses', name, response)
     refs.set(name, ref)
     return ref
@@ -103,10 +122,13 @@ function operation(
 ): RouteConfig {
   const { example } = route
   const responses: RouteConfig['responses'] = {}
-  for (const [status, { description, schema, type }] of Object.entries(route.responses)) {
-    responses[status] = { description, content: { [type ?? 'application/json']: { schema } } }
+  const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
+  for (const [status, { description, schema, type, headers = [] }] of Object.entries(route.responses)) {
+    const content = { [type ?? 'application/json']: { schema } }
+    responses[status] = { description, ...withHeaders([...(status === '200' ? tag : []), ...headers]), content }
   }
-  if (isTagged(route)) responses[304] = { description: 'Nothing has changed since what `If-None-Match` names' }
+  if (isTagged(route))
+    responses[304] = { description: 'Nothing has changed since what `If-None-Match` names', ...withHeaders(tag) }
   for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
   if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
   const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
@@ -131,6 +153,13 @@ function operation(
 /** Whether JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
+
+/** Headers that a route's answers name. */
+const headersOf = (route: Route): HeaderName[] => [
+  ...(isTagged(route) ? (['ETag'] as const) : []),
+  ...Object.values(route.responses).flatMap(({ headers = [] }) => headers),
+  ...Object.values(ERROR_HEADERS).flat(),
+]
 
 /** Parameters with examples of their route in place of those of their schemas. */
 const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>

@@ -5,6 +5,7 @@ import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
+import type { HeaderName } from './headers.js'
 import type { Query } from './query.js'
 import { parse } from './schema.js'
 
@@ -64,8 +65,10 @@ export interface Route {
   body?: z.ZodType | undefined
   /** Bytes of a body, where fewer are taken than elsewhere. */
   maxBodyBytes?: number
-  /** Answers by status; `type` is their media type, by default JSON. */
-  responses: Readonly<Record<number, { description: string; schema: z.ZodType; type?: string }>>
+  /** Answers by status; `type` is their media type, by default JSON, `headers` those beside the ones of every route. */
+  responses: Readonly<
+    Record<number, { description: string; schema: z.ZodType; type?: string; headers?: readonly HeaderName[] }>
+  >
   /**
    * Errors beside those of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`; `unauthorized`
    * where a key is required).

@@ -8,7 +8,7 @@ import { type Json, jsonText } from '../http/json.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { pageCost } from '../limits/costs.js'
-import { pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
+import { pageOf, pageQuery, pageRequest, sinceOf, versionOf } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
@@ -103,15 +103,16 @@ const events = route.get('/v0.1/events', {
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceOf(request.query)
-    const { nextPage, items, resume } = await feedPage(context, {
+    const page = await feedPage(context, {
       ...pageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
+    const { nextPage, items, resume } = page
     const shown = await mapInTurns(items, (item) => (isShown(item.event) ? [jsonText(view(item.event, item))] : []))
     const next = nextPage ? `"nextPage":${JSON.stringify(nextPage)},` : ''
     const text = `{${next}"items":[${shown.flat().join()}],"resume":${JSON.stringify(resume)}}`
-    return { status: 200, content: { type: JSON_TYPE, text } }
+    return { status: 200, content: { type: JSON_TYPE, text }, version: versionOf(page) }
   },
 })
 

@@ -107,9 +107,7 @@ const events = route.get('/v1/events', {
     const items = page.items.map((item, i) => (i === 0 ? write(item) : `,${write(item)}`))
     const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
     const end = `],${next}"resume":"${page.resume}"}`
-    // the events between two numbers never change, and a page's token tells where it ends
-    const version = [page.generation, page.items[0]?.number ?? 0, page.items.length, page.nextPage ? 1 : 0, page.resume]
-    return { ...okJson(bytesOf(['{"items":[', ...items, end])), version: version.join('.') }
+    return { ...okJson(bytesOf(['{"items":[', ...items, end])), version: versionOf(page) }
   },
 })
 
@@ -120,6 +118,10 @@ function bytesOf(texts: readonly string[]): Buffer {
   for (const text of texts) at += bytes.write(text, at)
   return bytes
 }
+
+/** What decides a page: the events between two numbers never change, and a page's token tells where it ends. */
+export const versionOf = ({ generation, items, nextPage, resume }: Awaited<ReturnType<typeof feedPage>>): string =>
+  [generation, items[0]?.number ?? 0, items.length, nextPage ? 1 : 0, resume].join('.')
 
 /** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
 export function pageQuery(limit: PageLimit, unit: string) {

@@ -112,7 +112,13 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       .default(OWNED_AT_ONCE)
       .openapi({ description: `Clamped to ${OWNED_AT_ONCE}` }),
   }),
-  responses: answers('Oldest first; empty for an unknown address', z.array(OwnerRecordSchema)),
+  responses: {
+    200: {
+      description: 'Oldest first; empty for an unknown address',
+      schema: z.array(OwnerRecordSchema),
+      headers: ['Link'],
+    },
+  },
   errors: ['invalid_page'],
   async handle({ params, query, isTestnet }, context) {
     const limit = limitOf(query, { default: OWNED_AT_ONCE, max: OWNED_AT_ONCE })

@@ -39,7 +39,7 @@ export async function openJobs(db: Queryable, network: Network, family: 'evm' | 
 }
 
 export interface SignerStats {
-  /** The network's jobs under way at nonces of another signer, which this one can send and not replace. */
+  /** The chain's jobs under way at nonces of another signer, which this one can send and not replace. */
   heldByOthers: number
   /** Value and gas of the jobs that ended on the signer's chain in the last 24 hours. */
   spentLastDayWei: bigint
@@ -58,8 +58,8 @@ export async function signerStats(
   const [row] = await query<SignerStats>(
     db,
     network,
-    `SELECT (SELECT count(*)::int FROM jobs WHERE network = $1 AND state < ${JOB_STATE.confirmed} AND nonce IS NOT NULL
-         AND signer IS DISTINCT FROM $3::bytea) AS held_by_others,
+    `SELECT (SELECT count(*)::int FROM jobs WHERE network = $1 AND chain = $2 AND state < ${JOB_STATE.confirmed}
+         AND nonce IS NOT NULL AND signer IS DISTINCT FROM $3::bytea) AS held_by_others,
        (SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0) FROM jobs
          WHERE network = $1 AND chain = $2 AND state = ${JOB_STATE.confirmed} AND updated_ms > $4) AS spent_last_day_wei,
        coalesce((SELECT spent_wei FROM relay_signers

@@ -174,7 +174,7 @@ function expired<Tx extends NonceTx | BlockhashTx>(
 
 function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, random }: Moment): Job {
   const failures = job.failures + 1
-  return { ...job, failures, reason, nextMs: nowMs + backoffMs(job.kind, failures, random) }
+  return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }
 }
 
 function withTx<Tx extends NonceTx | BlockhashTx>(

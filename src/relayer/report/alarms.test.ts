@@ -141,6 +141,20 @@ describe('alarms of a relayer', () => {
     expect(said()).toEqual([])
   })
 
+  it('know the jobs of another key of each chain by themselves', () => {
+    const { alarms, said } = listening()
+    const held = (chain: string, heldByOthers: number) =>
+      ({ chain, stats: { open: [], heldByOthers, spentLastDayWei: 0n } }) as unknown as RelayerState
+    // both relayers are asked after every step
+    for (let i = 0; i < 3; i++)
+      for (const [chain, count] of [
+        ['1', 2],
+        ['8453', 0],
+      ] as const)
+        alarms.relayer(held(chain, count))
+    expect(said()).toMatchObject([{ chain: '1', jobs: 2 }])
+  })
+
   it('say once that a packet is stuck, and for how long', () => {
     const { alarms, said } = listening()
     const stuck = (...bytes: number[]) =>
@@ -211,6 +225,21 @@ describe('alarms of a job', () => {
       for (const failures of [1, 2]) alarms.outcome({ ...row, failures }, { outcome })
     const [first, again] = ['warn: a job failed; it will be tried again', 'debug: a job failed again']
     expect(texts()).toEqual([first, again, first, again])
+  })
+
+  it('say of each chain that the signer runs dry there, whatever is sent on another', () => {
+    const { alarms, said } = listening()
+    const on = (chain: number) => ({ ...row, chain, reason: 'insufficient_funds' })
+    const seen = [
+      [1, 'failed'],
+      [2, 'sent'],
+      [1, 'failed'],
+      [2, 'failed'],
+      [1, 'sent'],
+      [2, 'failed'],
+    ] as const
+    for (const [chain, outcome] of seen) alarms.outcome(on(chain), { outcome })
+    expect(said().filter(({ level }) => level === 'error')).toHaveLength(2)
   })
 
   it('say once that the signer runs dry, until something was sent', () => {

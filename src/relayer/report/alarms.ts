@@ -29,7 +29,8 @@ export class Alarms {
   #stuck: ReadonlySet<string> = new Set()
   /** The last value of each condition that is logged when it rises. */
   readonly #levels = new Map<string, number>()
-  #isDry = false
+  /** Numbers of the chains on which the signer has run dry. */
+  readonly #dry = new Set<number>()
 
   constructor(log: Logger, network: Network, nowMs: () => number) {
     this.#log = log
@@ -39,7 +40,7 @@ export class Alarms {
 
   outcome(job: JobRow, { outcome }: Pick<Outcome, 'outcome'>): void {
     const fields = fieldsOf(job)
-    if (outcome === 'sent') this.#isDry = false
+    if (outcome === 'sent') this.#dry.delete(job.chain)
     if (outcome === 'parked') this.#parked(job, fields)
     else if (outcome === 'failed' || outcome === 'refused') this.#failed(job, fields)
     else if (outcome === 'confirmed') this.#confirmed(job, fields)
@@ -72,9 +73,9 @@ export class Alarms {
         'nonces are missing: later ones wait for them',
       )
     const jobs = stats?.heldByOthers ?? 0
-    if (this.#hasRisen('heldByOthers', jobs))
+    if (this.#hasRisen(`held by others on ${chain}`, jobs))
       this.#log.error(
-        { network: this.#network, jobs },
+        { network: this.#network, chain, jobs },
         'jobs hold nonces of another key: they are followed, and replaced or cancelled by that key alone',
       )
   }
@@ -132,12 +133,12 @@ export class Alarms {
   #failed(job: JobRow, fields: object): void {
     if (job.reason === DAILY_CAP) this.#capped(job, fields)
     else if (job.reason === INSUFFICIENT_FUNDS) {
-      if (!this.#isDry)
+      if (!this.#dry.has(job.chain))
         this.#log.error(
           { ...fields, ...alarmFields('ClusterdRelayerRunsDry') },
           'the signer has run dry: send it funds; jobs wait for them',
         )
-      this.#isDry = true
+      this.#dry.add(job.chain)
     } else if (job.failures <= 1) this.#log.warn(fields, 'a job failed; it will be tried again')
     else this.#log.debug(fields, 'a job failed again')
   }

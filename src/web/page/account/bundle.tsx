@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { short } from '../lib/format.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
-import { Address, Badge, Card, Link, Mono, Name } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Mono, More, Name } from '../parts/basics.js'
 import { Generate } from './generate.js'
 import { Action, Field, Form } from './pieces.js'
-import { type Account, useAccount } from './state.js'
+import { type Account, ownNames, useAccount } from './state.js'
 
 /** `/@account`: the wallet's cluster. */
 export function Bundle() {
@@ -26,7 +26,7 @@ export function Bundle() {
   return (
     <>
       <Card title="Your bundle" aside={<Mono text={cluster.id} />}>
-        <Names names={account.names} />
+        <Names account={account} />
         <Wallets cluster={cluster} />
       </Card>
       <div class="columns">
@@ -46,19 +46,22 @@ export function Bundle() {
   )
 }
 
-const Names = ({ names }: { names: readonly string[] }) =>
-  names.length === 0 ? (
+const Names = ({ account: { owned, moreNames, attempt } }: { account: Account }) =>
+  owned.items.length === 0 ? (
     <p>
       No name yet. <Link to="/@register">Register one</Link>
     </p>
   ) : (
-    <ul class="names own">
-      {names.map((name) => (
-        <li key={name}>
-          <Name name={name} />
-        </li>
-      ))}
-    </ul>
+    <div class="own">
+      <ul class="names">
+        {owned.items.map(({ name }) => (
+          <li key={name}>
+            <Name name={name} />
+          </li>
+        ))}
+      </ul>
+      <More isMore={owned.isMore} onMore={() => attempt(moreNames)} />
+    </div>
   )
 
 function NoCluster({ account }: { account: Account }) {
@@ -233,12 +236,17 @@ function Invitation() {
   )
 }
 
+/** Names that are told of many. */
+const TOLD = 10
+
 /** Warning for a wallet that leaves its cluster by verifying in another one. */
-function movingText({ cluster, session, names }: Account): string {
+function movingText(account: Account): string {
+  const { cluster, session } = account
+  const names = ownNames(account)
   const own = cluster?.wallets.find(({ address }) => address === session?.address)
   const isLast = own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)
-    return `Your wallet leaves its cluster. It is the last verified one there, so its names move along: ${names.join(', ')}.`
+    return `Your wallet leaves its cluster. It is the last verified one there, so its names move along: ${names.slice(0, TOLD).join(', ')}${names.length > TOLD ? ' and others' : ''}.`
   return own
     ? 'Your wallet leaves the cluster that it is verified in now.'
     : 'Your wallet becomes a verified member there.'

@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { chainName, short } from '../lib/format.js'
 import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
-import type { Community, Payout, Price, Registration } from '../lib/types.js'
+import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
 import { Rules } from './rules.js'
@@ -28,7 +29,40 @@ export function Communities() {
         </Form>
         <FollowedList />
       </Card>
-      {ownNames(account).map((name) => (
+      <OwnNames />
+    </>
+  )
+}
+
+/** Names of the wallet's cluster that are shown as communities at once: each of them asks the service. */
+const SHOWN = 5
+
+function OwnNames() {
+  const account = useAccount()
+  const [other, setOther] = useState<string | null>(null)
+  const names = ownNames(account)
+  const show = (data: FormData) =>
+    account.attempt(async () => {
+      const name = String(data.get('own')).replace(/\/$/, '').toLowerCase()
+      const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
+      if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
+      setOther(name)
+    })
+  return (
+    <>
+      {names.length > SHOWN && (
+        <Card title="Your names as communities">
+          <Form label="Show a name as a community" work={show}>
+            <Field label="Another of your names" hint={`Below are the first ${SHOWN}`}>
+              <input {...CLUSTER_NAME_RULES} name="own" />
+            </Field>
+            <button type="submit" class="plain">
+              Show it
+            </button>
+          </Form>
+        </Card>
+      )}
+      {[...new Set([...(other ? [other] : []), ...names.slice(0, SHOWN)])].map((name) => (
         <Own key={name} name={name} />
       ))}
     </>

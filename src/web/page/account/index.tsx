@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useTitle } from '../lib/net.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { Airdrops } from './airdrops.js'
@@ -32,9 +32,10 @@ export default function AccountPages({ page }: { page: string }) {
 }
 
 function Shown({ page }: { page: string }) {
-  const { session, message, say, signOut } = useAccount()
+  const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
-  useEffect(() => {
+  // at once: a later effect would take away what the new page says by then
+  useLayoutEffect(() => {
     // what was said on another page is over
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
@@ -66,15 +67,17 @@ function Shown({ page }: { page: string }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
-      {session ? <Page /> : <SignIn />}
+      {(!session || isEnded) && <SignIn />}
+      {session && <Page key={session.address} />}
     </>
   )
 }
 
 function SignIn() {
-  const { wallets } = useAccount()
+  const { wallets, isEnded } = useAccount()
   return (
-    <Card title="Sign in">
+    <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
+      {isEnded && <p>What is typed below stays.</p>}
       <p>
         Choose the wallet that registers, pays and owns. It signs a message that proves that it is yours; nothing is
         sent to a chain and nothing is paid.

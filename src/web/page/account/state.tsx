@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Call, call } from '../lib/api.js'
+import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import type { Chain, Cluster, OwnedName } from '../lib/types.js'
 import { type Followed, useFollowed } from './followed.js'
@@ -32,8 +33,10 @@ export interface Account {
   chains: readonly Chain[]
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
-  /** Names that the wallet owns, those below communities as `community/name`. */
-  names: readonly string[]
+  /** Whether the key is refused: the wallet has to sign in again. */
+  isEnded: boolean
+  /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
+  owned: Part<OwnedName>
   followed: readonly Followed[]
   message: { text: string; kind: 'note' | 'error' }
   question: (Question & { answer(isYes: boolean): void }) | null
@@ -46,6 +49,8 @@ export interface Account {
   /** Asks the API with the wallet's key. @throws ApiError */
   send<T>(path: string, call?: Pick<Call, 'method' | 'body'>): Promise<T>
   reload(): Promise<void>
+  /** Reads more of the names that the wallet owns. */
+  moreNames(): Promise<void>
   signIn(wallet: BrowserWallet): Promise<void>
   signOut(everywhere?: boolean): Promise<void>
   /** The connected account. @throws Error where the wallet offers another one */
@@ -93,7 +98,7 @@ async function tokenOf({ type, address, sign }: ConnectedAccount, say: Say): Pro
   try {
     return (await exchange(await proofOf(await messageOf()))).token
   } catch (error) {
-    if (type !== 'evm' || !(error instanceof ApiError) || error.status !== 401) throw error
+    if (type !== 'evm' || !isRefused(error)) throw error
     say('One more signature: this one names the wallet, as contracts need it.')
     return (await exchange(await proofOf(await messageOf(`?${new URLSearchParams({ type, wallet: address })}`)))).token
   }
@@ -103,9 +108,10 @@ async function tokenOf({ type, address, sign }: ConnectedAccount, say: Say): Pro
 async function readAccount({ address }: Session, send: Account['send']) {
   const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  const owned = await send<OwnedName[]>(`/v1/names/owner/address/${address}`)
-  return { cluster, names: owned.map(({ name }) => name) }
+  return { cluster, owned: await readNames(address, [], send) }
 }
+
+const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
 function sentenceOf(error: unknown): string {
   // wallets reject with plain objects
@@ -126,15 +132,27 @@ async function sendOn(account: ConnectedAccount, chain: Chain, transaction: Tran
 
 interface Known {
   cluster: Cluster | null | undefined
-  names: readonly string[]
+  owned: Part<OwnedName>
 }
-const UNKNOWN: Known = { cluster: undefined, names: [] }
+const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
+
+/** The key is refused: it has expired, or was revoked. */
+class KeyEnded extends Error {
+  override message = 'Your key is not valid any more: sign in again.'
+}
+
+/** Adds a wallet that is none of those known; one that has another one's id gets its own. */
+function withWallet(known: readonly BrowserWallet[], wallet: BrowserWallet): readonly BrowserWallet[] {
+  if (known.some(({ source }) => source === wallet.source)) return known
+  const twins = known.filter(({ id }) => id === wallet.id || id.startsWith(`${wallet.id} `)).length
+  return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
+}
 
 /** The wallets of the browser, as they come. */
 function useWallets(): readonly BrowserWallet[] {
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   useEffect(() => {
-    discoverWallets((wallet) => setWallets((known) => [...known.filter(({ id }) => id !== wallet.id), wallet]))
+    discoverWallets((wallet) => setWallets((known) => withWallet(known, wallet)))
   }, [])
   return wallets
 }
@@ -165,6 +183,25 @@ function useTalk() {
   }
 }
 
+/** Requests with the wallet's key, until one finds that it has ended. */
+function useSend(session: Session | null, isTestnet: boolean) {
+  const [ended, setEnded] = useState<string | null>(null)
+  const send = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+    try {
+      return await call<T>(path, { ...asked, isTestnet, token: session?.token })
+    } catch (error) {
+      if (!session || !isRefused(error)) throw error
+      // some routes refuse proofs beside the key
+      const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
+      if (!isRefused(await validated.catch((refused: unknown) => refused))) throw error
+      storeSession(null)
+      setEnded(session.token)
+      throw new KeyEnded()
+    }
+  }
+  return { send, isEnded: session !== null && session.token === ended }
+}
+
 /** Holds the account of the pages below. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
   const { isTestnet } = useNet()
@@ -174,15 +211,15 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   const connected = useRef<ConnectedAccount | null>(null)
   const wallets = useWallets()
   const talk = useTalk()
+  const { send, isEnded } = useSend(session, isTestnet)
 
   const keep = (next: Session | null) => {
     storeSession(next)
     connected.current = connected.current?.address === next?.address ? connected.current : null
-    setKnown(UNKNOWN)
+    // who signs in again goes on with what is on the page
+    if (next?.address !== session?.address) setKnown(UNKNOWN)
     setSession(next)
   }
-  const send = <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}) =>
-    call<T>(path, { ...asked, isTestnet, token: session?.token })
   const key = `${session?.token} ${isTestnet}`
   const say = useRef(talk.say)
   const shown = useRef(key)
@@ -190,23 +227,25 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   const reload = async () => {
     if (!session) return
     try {
-      await call('/v1/auth/validate', { isTestnet, token: session.token })
+      await send('/v1/auth/validate')
       const read = await readAccount(session, send)
       // another wallet or network may be shown by now
       if (shown.current === key) setKnown(read)
     } catch (error) {
       if (shown.current !== key) return
-      if (!(error instanceof ApiError) || error.status !== 401) return talk.say(sentenceOf(error), 'error')
-      keep(null)
-      talk.say('Your key is not valid any more: sign in again.', 'error')
+      talk.say(sentenceOf(error), 'error')
+      // where nothing is shown yet, nothing can be lost
+      if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
     }
   }
   const latest = useRef(reload)
   latest.current = reload
+  const whose = `${session?.address} ${isTestnet}`
   useEffect(() => {
-    if (!key) return
-    setKnown(UNKNOWN)
-    void latest.current()
+    if (whose) setKnown(UNKNOWN)
+  }, [whose])
+  useEffect(() => {
+    if (key) void latest.current()
   }, [key])
   useEffect(() => {
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
@@ -226,7 +265,12 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   const payer = session?.address ?? ''
   const { forget, ...sent } = useFollowed({ payer, isTestnet }, talk.say, () => latest.current())
   const value: Account = {
-    ...{ session, wallets, ...known, ...talk, isTestnet, send, reload, account },
+    ...{ session, wallets, ...known, ...talk, isTestnet, isEnded, send, reload, account },
+    async moreNames() {
+      const owned = await readNames(payer, known.owned.items, send)
+      // another wallet or network, or a newer answer, may be shown by now
+      setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
+    },
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
     ...sent,
     async signIn(wallet) {
@@ -261,4 +305,5 @@ export const payable = ({ chains, session }: Account): readonly Chain[] =>
   chains.filter(({ canRegister, network }) => canRegister && (network === 'solana') === (session?.type === 'solana'))
 
 /** Names held by the wallet's cluster. */
-export const ownNames = ({ names }: Account): string[] => names.filter((name) => !name.includes('/'))
+export const ownNames = ({ owned }: Account): string[] =>
+  owned.items.map(({ name }) => name).filter((name) => !name.includes('/'))

@@ -47,6 +47,8 @@ export interface BrowserWallet {
   /** A data URI. */
   icon: string
   type: 'evm' | 'solana'
+  /** What it is in this page, by which one that announces itself twice is known. */
+  source: unknown
   connect(): Promise<ConnectedAccount>
 }
 
@@ -76,12 +78,12 @@ interface Announced {
   provider: Provider
 }
 
-function evmWallet({ name, icon, rdns }: Announced['info'], provider: Provider): BrowserWallet {
+function evmWallet({ uuid, name, icon, rdns }: Announced['info'], provider: Provider): BrowserWallet {
   return {
-    ...{ id: `evm:${rdns}`, name, icon, type: 'evm' },
+    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || provider },
     async connect() {
-      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[]
-      const address = accounts[0]
+      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[] | null
+      const address = accounts?.[0]
       if (!address) throw new Error(`${name} gave no account.`)
       return {
         ...{ type: 'evm', address: address.toLowerCase() },
@@ -111,14 +113,20 @@ type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
 }
 
 function isUsable(wallet: Wallet): wallet is Wallet & StandardWallet {
-  const { chains, features } = wallet
-  return chains.some((chain) => chain.startsWith('solana:')) && StandardConnect in features && SIGN in features
+  try {
+    const { chains, features } = wallet
+    return chains.some((chain) => chain.startsWith('solana:')) && StandardConnect in features && SIGN in features
+  } catch {
+    // one that is broken hides no other
+    return false
+  }
 }
 const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
 
-function solanaWallet({ name, icon, features, chains }: StandardWallet): BrowserWallet {
+function solanaWallet(source: StandardWallet): BrowserWallet {
+  const { name, icon, features, chains } = source
   return {
-    ...{ id: `solana:${name}`, name, icon, type: 'solana' },
+    ...{ id: `solana:${name}`, name, icon, type: 'solana', source },
     async connect() {
       const { accounts } = await features[StandardConnect].connect()
       const account = accounts[0]

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { short } from '../lib/format.js'
 import type { Asked } from '../lib/net.js'
 import { useNet } from '../lib/net.js'
@@ -103,6 +103,36 @@ interface CardProps {
   aside?: ComponentChildren
   children: ComponentChildren
   id?: string
+}
+
+/** Goes on with a list; who pressed it to the end of the list is left there, not at the top of the page. */
+export function More({ isMore, onMore }: { isMore: boolean; onMore: () => Promise<unknown> }) {
+  const [isBusy, setBusy] = useState(false)
+  const [isPressed, setPressed] = useState(false)
+  const end = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    if (!isMore) end.current?.focus()
+  }, [isMore])
+  const go = async () => {
+    if (isBusy) return
+    setBusy(true)
+    setPressed(true)
+    await onMore()
+    setBusy(false)
+  }
+  if (isMore)
+    return (
+      <p>
+        <button type="button" class="plain" aria-busy={isBusy} onClick={() => void go()}>
+          Show more
+        </button>
+      </p>
+    )
+  return isPressed ? (
+    <p class="soft" tabIndex={-1} ref={end}>
+      That is all.
+    </p>
+  ) : null
 }
 
 /** What is asked for: skeleton lines until it is there, words where that fails. */

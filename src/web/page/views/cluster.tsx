@@ -1,15 +1,16 @@
 import { ApiError, call } from '../lib/api.js'
 import { amountText, chainName } from '../lib/format.js'
+import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, Name, Picture } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Picture } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
 
-/** Wallets whose history is read, and events of each. */
+/** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
 const ACTORS = 6
-const EVENTS = 25
+const EVENTS = { first: 25, next: 100, most: 1_000 }
 
 const isMissing = (error: Error | undefined): boolean => error instanceof ApiError && error.status === 404
 
@@ -90,7 +91,6 @@ function Rules({ name, community: { prices, ownersOnly } }: { name: string; comm
 function ClusterView({ asked }: { asked: Asked<Cluster> }) {
   const wallets = asked.data?.wallets ?? []
   const first = wallets.find(({ isVerified }) => isVerified)
-  const names = useAsk<OwnedName[]>(first ? `/v1/names/owner/address/${first.address}` : null)
   return (
     <div class="columns">
       <div>
@@ -110,7 +110,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
           </Loaded>
         </Card>
         <Card title="Names">
-          <Owned asked={first || !asked.data ? names : { data: [] }} />
+          {asked.data && !first ? <p class="empty">No name yet.</p> : <Owned address={first?.address} />}
         </Card>
         {asked.data && (
           <p class="soft id">
@@ -119,27 +119,35 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
         )}
       </div>
       <Card title="History">
-        <History addresses={wallets.slice(0, ACTORS).map(({ address }) => address)} isReady={Boolean(asked.data)} />
+        <History addresses={wallets.map(({ address }) => address)} isReady={Boolean(asked.data)} />
       </Card>
     </div>
   )
 }
 
-/** Names that a wallet owns. */
-function Owned({ asked }: { asked: Asked<OwnedName[]> }) {
+/** Names that a wallet owns; undefined while it is not known. */
+function Owned({ address }: { address: string | undefined }) {
+  const { isTestnet } = useNet()
+  const key = address === undefined ? null : `${isTestnet ? 't' : 'm'} ${address}`
+  const { asked, more } = useParts<OwnedName>(key, (known, signal) =>
+    readNames(address!, known, (path) => call(path, { isTestnet, ...(signal && { signal }) })),
+  )
   return (
     <Loaded asked={asked} lines={1}>
-      {(names) =>
-        names.length === 0 ? (
+      {({ items, isMore }) =>
+        items.length === 0 ? (
           <p class="empty">No name yet.</p>
         ) : (
-          <ul class="names">
-            {names.map(({ name }) => (
-              <li key={name}>
-                <Name name={name} />
-              </li>
-            ))}
-          </ul>
+          <>
+            <ul class="names">
+              {items.map(({ name }) => (
+                <li key={name}>
+                  <Name name={name} />
+                </li>
+              ))}
+            </ul>
+            <More isMore={isMore} onMore={more} />
+          </>
         )
       }
     </Loaded>
@@ -149,20 +157,37 @@ function Owned({ asked }: { asked: Asked<OwnedName[]> }) {
 /** What wallets have done, newest first. */
 function History({ addresses, isReady = true }: { addresses: readonly string[]; isReady?: boolean }) {
   const { isTestnet } = useNet()
-  const key = isReady ? `${isTestnet ? 't' : 'm'} ${addresses.join(' ')}` : null
-  const asked = useAsked<FeedEvent[]>(key, async (_, signal) => {
+  const actors = addresses.slice(0, ACTORS)
+  const key = isReady ? `${isTestnet ? 't' : 'm'} ${actors.join(' ')}` : null
+  const { asked, more } = useParts<FeedEvent>(key, async (known, signal): Promise<Part<FeedEvent>> => {
+    // merged from several lists, so that more of it is all of it again
+    const limit = known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
-      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${EVENTS}`, { isTestnet, signal })
-    const pages = await Promise.all(addresses.map(pageOf))
-    return pages.flatMap(({ items }) => items).sort((a, b) => numberOf(b) - numberOf(a))
+      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`, {
+        ...{ isTestnet, ...(signal && { signal }) },
+      })
+    const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
+    items.sort((a, b) => numberOf(b) - numberOf(a))
+    return { items: items.slice(0, limit), isMore: items.length >= limit }
   })
   return (
     <Loaded asked={asked} lines={5}>
-      {(events) =>
-        events.length === 0 ? (
+      {({ items, isMore }) =>
+        items.length === 0 ? (
           <p class="empty">It has done nothing in public.</p>
         ) : (
-          <Events events={events.slice(0, EVENTS)} />
+          <>
+            <Events events={items} />
+            <More isMore={isMore && items.length < EVENTS.most} onMore={more} />
+            {isMore && items.length === EVENTS.most && (
+              <p class="soft">What is older is in the feed of events alone.</p>
+            )}
+            {addresses.length > ACTORS && (
+              <p class="soft">
+                Of the first {ACTORS} of its {addresses.length} wallets.
+              </p>
+            )}
+          </>
         )
       }
     </Loaded>
@@ -250,14 +275,13 @@ export function AddressPage({ address }: { address: string }) {
 }
 
 function AddressView({ address }: { address: string }) {
-  const names = useAsk<OwnedName[]>(`/v1/names/owner/address/${encodeURIComponent(address)}`)
   const cluster = useAsk<{ clusterId: string | null }>(`/v1/clusters/address/${encodeURIComponent(address)}`)
   const found = useAsk<Cluster>(cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null)
   if (cluster.data?.clusterId) return <ClusterView asked={found} />
   return (
     <div class="columns">
       <Card title="Names">
-        <Owned asked={names} />
+        <Owned address={address} />
       </Card>
       <Card title="History">
         <History addresses={[address]} />

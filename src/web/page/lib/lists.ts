@@ -1,0 +1,54 @@
+import { useState } from 'preact/hooks'
+import { type Asked, useAsked } from './net.js'
+import type { OwnedName } from './types.js'
+
+/** Lists of which a page shows a part, and goes on when its visitor asks. */
+
+/** A list as far as it was read. */
+export interface Part<T> {
+  items: readonly T[]
+  isMore: boolean
+}
+
+/** Names that are read at once; one more says whether others follow. */
+const NAMES = 100
+
+/** Reads the names of an address that follow those known. @returns all of them */
+export async function readNames(
+  address: string,
+  known: readonly OwnedName[],
+  ask: <T>(path: string) => Promise<T>,
+): Promise<Part<OwnedName>> {
+  const query = new URLSearchParams({ limit: String(NAMES + 1) })
+  const last = known.at(-1)
+  if (last) query.set('after', last.name)
+  const read = await ask<OwnedName[]>(`/v1/names/owner/address/${encodeURIComponent(address)}?${query}`)
+  return { items: [...known, ...read.slice(0, NAMES)], isMore: read.length > NAMES }
+}
+
+/**
+ * Asks for a list whenever the key changes, and for more of it by `more`.
+ * @param read gets what is known, and answers that with what follows
+ */
+export function useParts<T>(
+  key: string | null,
+  read: (known: readonly T[], signal?: AbortSignal) => Promise<Part<T>>,
+): { asked: Asked<Part<T>>; more(): Promise<void> } {
+  const asked = useAsked<Part<T>>(key, (_, signal) => read([], signal))
+  const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
+  const from = asked.data
+  // what follows another list than this one came too late
+  const shown = grown?.from === from && grown ? grown.asked : asked
+  return {
+    asked: shown,
+    async more() {
+      const { data } = shown
+      if (!from || !data) return
+      const next = await read(data.items).then(
+        (grown) => ({ data: grown }),
+        (error: Error) => ({ data, error }),
+      )
+      setGrown({ from, asked: next })
+    },
+  }
+}

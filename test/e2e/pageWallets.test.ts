@@ -1,0 +1,117 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freshWallet, hubOf, world } from '../support/world.js'
+import { addEvmWallet, type EvmTestWallet, findChromium, launch } from './browser.js'
+
+const WAIT_MS = 20_000
+const LONG = 'W'.repeat(200)
+
+/** Wallets as no standard has them, and keys that end while somebody types. */
+describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let own: EvmTestWallet
+  const faults: string[] = []
+
+  beforeAll(async () => {
+    browser = await launch(findChromium()!)
+    context = await browser.newContext({ viewport: { width: 360, height: 740 } })
+    context.setDefaultTimeout(WAIT_MS)
+    own = await addEvmWallet(context, await freshWallet(), hubOf())
+    await context.addInitScript({
+      content: `{
+        const announce = (info, request) =>
+          window.addEventListener('eip6963:requestProvider', () =>
+            window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider: { request } } })))
+        announce({ uuid: 'twin', name: 'Twin', icon: 'https://example.com/icon.png', rdns: 'example.test' }, () => { throw new Error('Twin throws.') })
+        announce({ uuid: 'none', name: 'None', rdns: 'none.test' }, async () => null)
+        announce({ uuid: 'long', name: '${LONG}', icon: 'data:text/html,x', rdns: 'long.test' }, async () => [])
+        const broken = { version: '1.0.0', name: 'Broken', icon: '', accounts: [], get chains() { throw new Error('broken') }, features: {} }
+        window.addEventListener('wallet-standard:app-ready', ({ detail }) => {
+          detail.register(broken)
+          detail.register({ version: '1.0.0', name: 'Half', accounts: [], features: {} })
+          const connect = () => { throw new Error('Late throws.') }
+          const features = { 'standard:connect': { connect }, 'solana:signMessage': {} }
+          detail.register({ version: '1.0.0', name: 'Late', icon: '', accounts: [], chains: ['solana:mainnet'], features })
+        })
+      }`,
+    })
+    page = await context.newPage()
+    page.on('pageerror', (error) => faults.push(error.message))
+    await page.goto(`${world().api}/@account`)
+  })
+  afterEach(() => expect(faults.splice(0)).toEqual([]))
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
+  const wallet = (name: string) => page.locator('.wallets').getByRole('button', { name })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const revoke = async () => {
+    const { token } = JSON.parse(await page.evaluate<string>("sessionStorage.getItem('clusterd.session')"))
+    const headers = { authorization: `Bearer ${token}` }
+    await fetch(`${world().api}/v1/auth/token`, { method: 'DELETE', headers })
+  }
+
+  it('shows each wallet that can be asked, two of one id too, within a narrow screen', async () => {
+    await wallet('Late').waitFor()
+    const shown = await page.locator('.wallets li span').allTextContents()
+    expect(shown.sort()).toEqual(['Late', 'None', 'Test Wallet', 'Twin', LONG].sort())
+    expect(await page.locator('.wallets img').count()).toBe(1)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+  })
+
+  it('says what a wallet refused, thrown at once or not', async () => {
+    for (const [name, text] of [
+      ['Twin', 'Twin throws.'],
+      ['Late', 'Late throws.'],
+      ['None', 'None gave no account.'],
+      [LONG, 'gave no account.'],
+    ] as const) {
+      await wallet(name).click()
+      await told(text)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(360)
+    }
+  })
+
+  it('signs in again where a key ended, and keeps what was typed', async () => {
+    await wallet('Test Wallet').click()
+    await press('Create a cluster')
+    await page.locator('dialog').getByRole('button', { name: 'Create it' }).click()
+    await told('The cluster is created.')
+    await page.getByLabel('Address', { exact: true }).fill(`0x${'f7'.repeat(20)}`)
+    await page.getByLabel('Name', { exact: true }).fill('typed')
+    await revoke()
+    await press('Add')
+    await told('sign in again')
+    expect(await page.evaluate("sessionStorage.getItem('clusterd.session')")).toBeNull()
+    await wallet('Test Wallet').click()
+    await told('Signed in.')
+    expect(await page.locator('.wallets').count()).toBe(0)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed')
+    await press('Add')
+    await told('Added; only members see it.')
+  })
+
+  it('keeps nothing of the wallet before where another one signs in', async () => {
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByLabel('What it is for').fill('typed before')
+    await revoke()
+    await press('Make a key')
+    await told('sign in again')
+    own.account = await freshWallet()
+    await wallet('Test Wallet').click()
+    await told('Signed in.')
+    expect(await page.getByLabel('What it is for').inputValue()).toBe('')
+  })
+
+  it('a page that opens with an old key asks to sign in', async () => {
+    await revoke()
+    await page.reload()
+    await told('sign in again')
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+    expect(await page.getByRole('form').count()).toBe(0)
+  })
+})
