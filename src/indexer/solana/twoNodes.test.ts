@@ -61,14 +61,14 @@ function reader(told: Record<string, Told | Call>): () => Promise<ReadTransactio
 const [ONE, OTHER] = [{ event: reclaimed(1) }, { event: reclaimed(2) }]
 const CONTRADICT = /two nodes contradict each other about a/
 
-it('who is contradicted is not believed alone, at no later look either', async () => {
+it.concurrent('who is contradicted is not believed alone, at no later look either', async () => {
   for (const second of [OTHER, { event: null }, { ...ONE, slot: SLOT + 1 }]) {
     const read = reader({ first: ONE, second })
     for (let look = 0; look < 4; look++) await expect(read()).rejects.toThrow(CONTRADICT)
   }
 })
 
-it('nor where the other one lacks the transaction', async () => {
+it.concurrent('nor where the other one lacks the transaction', async () => {
   const read = reader({ first: ONE, second: {} })
   for (let look = 0; look < 2; look++) {
     await expect(read()).rejects.toThrow()
@@ -77,7 +77,7 @@ it('nor where the other one lacks the transaction', async () => {
   }
 }, 20_000)
 
-it.each([
+it.concurrent.each([
   { first: OTHER, second: ONE, third: ONE },
   { first: ONE, second: OTHER, third: ONE },
   { first: ONE, second: ONE, third: OTHER },
@@ -87,7 +87,7 @@ it.each([
   for (let look = 0; look < 2; look++) expect(await read()).toEqual(agreed)
 })
 
-it('a node that came to a stop before a transaction denies nothing, one that goes on does', async () => {
+it.concurrent('a node that came to a stop before a transaction denies nothing, one that goes on does', async () => {
   const behind = { head: SLOT - 1 }
   const stopped = { ...behind, headMs: Date.now() - 120_000 }
   expect(await reader({ first: ONE, second: stopped })()).toEqual(await reader({ first: ONE })())
@@ -95,7 +95,7 @@ it('a node that came to a stop before a transaction denies nothing, one that goe
   for (const read of denying) await expect(read).rejects.toThrow(CONTRADICT)
 }, 10_000)
 
-it.each([
+it.concurrent.each([
   ['came to a stop before it', { head: SLOT - 1, headMs: Date.now() - 120_000 }],
   ['keeps but what is newer', { oldest: SLOT + 1 }],
 ])('of three, one that %s leaves it to the third to confirm or contradict', async (_, second) => {
@@ -104,6 +104,6 @@ it.each([
     await expect(reader({ first: ONE, second, third })()).rejects.toThrow(CONTRADICT)
 })
 
-it('a node that can’t read a transaction denies nothing', async () => {
+it.concurrent('a node that can’t read a transaction denies nothing', async () => {
   expect(await reader({ first: ONE, second: outdated })()).toEqual(await reader({ first: ONE })())
 })
