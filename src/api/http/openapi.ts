@@ -40,8 +40,7 @@ export function openApiDocument(
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
-  const named = Object.values(routesByTag).flatMap((routes) => routes.flatMap(headersOf))
-  const shared = sharedComponents(registry, [...new Set(named)].sort())
+  const shared = sharedComponents(registry)
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
@@ -71,20 +70,16 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-/** References to headers; nothing for none. */
-const withHeaders = (names: readonly HeaderName[] = []) =>
-  names.length === 0
-    ? {}
-    : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
-
 interface SharedComponents {
   testnet: { $ref: string }
   apiKey: { $ref: string }
+  /** References to the headers of a response; nothing for none. */
+  withHeaders(names?: readonly HeaderName[]): { headers?: Record<string, { $ref: string }> }
   /** Reference to the error response that lists these codes. */
   errorResponse(codes: readonly ErrorCode[]): { $ref: string }
 }
 
-function sharedComponents(registry: OpenAPIRegistry, headers: readonly HeaderName[]): SharedComponents {
+function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
   const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
@@ -93,10 +88,16 @@ function sharedComponents(registry: OpenAPIRegistry, headers: readonly HeaderNam
       'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
     schema: { type: 'string' },
   })
-  for (const name of headers) {
+  const headers = new Map<HeaderName, { $ref: string }>()
+  const headerOf = (name: HeaderName) => {
     const [description, type] = HEADERS[name]
-    registry.registerComponent('headers', name, { description, schema: { type } })
+    const header =
+      headers.get(name) ?? registry.registerComponent('headers', name, { description, schema: { type } }).ref
+    headers.set(name, header)
+    return header
   }
+  const withHeaders = (names: readonly HeaderName[] = []) =>
+    names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
   registry.register('Error', ErrorSchema)
   const schema = { $ref: '#/components/schemas/Error' }
   const refs = new Map<string, { $ref: string }>()
@@ -105,13 +106,13 @@ function sharedComponents(registry: OpenAPIRegistry, headers: readonly HeaderNam
     const known = refs.get(name)
     if (known) return known
     const description = codes.map((code) => `\`${code}\``).join(', ')
-    const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
-    const response = { description, ...headers, content: { 'application/json': { schema } } }
+    const named = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
+    const response = { description, ...named, content: { 'application/json': { schema } } }
     const { ref } = registry.registerComponent('responses', name, response)
     refs.set(name, ref)
     return ref
   }
-  return { testnet, apiKey, errorResponse }
+  return { testnet, apiKey, withHeaders, errorResponse }
 }
 
 /** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
@@ -125,10 +126,10 @@ function operation(
   const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
   for (const [status, { description, schema, type, headers = [] }] of Object.entries(route.responses)) {
     const content = { [type ?? 'application/json']: { schema } }
-    responses[status] = { description, ...withHeaders([...(status === '200' ? tag : []), ...headers]), content }
+    responses[status] = { description, ...shared.withHeaders([...(status === '200' ? tag : []), ...headers]), content }
   }
   if (isTagged(route))
-    responses[304] = { description: 'Nothing has changed since what `If-None-Match` names', ...withHeaders(tag) }
+    responses[304] = { description: 'Nothing has changed since what `If-None-Match` names', ...shared.withHeaders(tag) }
   for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
   if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
   const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
@@ -153,13 +154,6 @@ function operation(
 /** Whether JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
-
-/** Headers that a route's answers name. */
-const headersOf = (route: Route): HeaderName[] => [
-  ...(isTagged(route) ? (['ETag'] as const) : []),
-  ...Object.values(route.responses).flatMap(({ headers = [] }) => headers),
-  ...Object.values(ERROR_HEADERS).flat(),
-]
 
 /** Parameters with examples of their route in place of those of their schemas. */
 const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>

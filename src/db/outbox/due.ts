@@ -71,8 +71,8 @@ export async function dueBlockhashJobs(
   ]
 }
 
-/** More than the longest pause of a job: what waits longer was put off by a clock that has been set back since. */
-const LONGEST_PAUSE_MS = 2 * 3_600_000
+/** More than a job or a webhook is ever put off: what waits longer is of a clock that has been set back since. */
+export const LONGEST_PAUSE_MS = 2 * 3_600_000
 
 /**
  * Lets jobs go on at once that wait for the signer's funds, or for the time of a clock that was ahead.

@@ -2,11 +2,10 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
+import { LONGEST_PAUSE_MS } from './due.js'
 
 /** Failed deliveries that are kept of each webhook. */
 const FAILURES_KEPT = 100
-/** More than a webhook is ever put off: what waits longer, as a longer lease, is of a clock that has been set back. */
-const LONGEST_PAUSE_MS = 2 * 3_600_000
 
 /** Where the operator has a network's public feed sent. */
 export interface Webhook {
