@@ -2,13 +2,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
-import { LostLeadershipError } from '../../src/db/journal/head.js'
+import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { unappliedMinima } from '../../src/indexer/evm/minimum.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
+import { encodeChange } from '../../src/registry/journal/change.js'
+import { decodeEntry } from '../../src/registry/journal/decode.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
 let world: HubWorld
@@ -184,6 +187,30 @@ describe('writers', () => {
     await expect(
       inTransaction(world.pool, (client) => appendEntries(client, 'mainnet', [], { epoch: 1 })),
     ).rejects.toThrow(/another process leads/)
+  })
+
+  it('a block’s entries are folded on what was committed while their writer waited for the head', async () => {
+    const indexer = await world.restart()
+    while ((await indexer.step()).kind !== 'idle');
+    await world.bid(8, ['behind-the-lock'])
+    await world.test.mine({ blocks: 2 })
+    const body = encodeChange({ kind: 'create_cluster', actor: fromHex(`0x01${address(8).slice(2)}`) })
+    const { step } = await inTransaction(world.pool, async (client) => {
+      await lockHead(client, 'mainnet', null)
+      const waiting = indexer.step()
+      const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lead%'`
+      await vi.waitFor(async () => expect((await world.pool.query(isWaiting)).rowCount).toBe(1))
+      const causeMs = Date.now()
+      const entry = decodeEntry({ kind: 'create_cluster', position: null, txKey: null, causeMs, body })
+      await appendEntries(client, 'mainnet', [entry], {})
+      return { step: waiting }
+    })
+    expect(await step).toMatchObject({ kind: 'followed' })
+    // the name is in the cluster that its bidder made meanwhile, no other
+    const clusters =
+      'SELECT FROM names n JOIN clusters c ON c.serial = n.cluster JOIN journal j ON j.seq = c.created_seq'
+    const found = await world.pool.query(`${clusters} WHERE n.name = 'behind-the-lock' AND j.body = $1`, [body])
+    expect(found.rowCount).toBe(1)
   })
 
   it('a chain that was halted over a block which it has goes on by the operator’s word, under another leader', async () => {

@@ -92,9 +92,9 @@ export class Replicas {
     return isAway(this.#primaryAtMs)
   }
 
-  /** Where the primary is: what a caller who has changed something is to see again; null without replicas. */
+  /** Where the primary is: what a caller who has changed something is to see again. */
   async position(network: Network): Promise<JournalPosition | null> {
-    return this.isEmpty ? null : (await readServerState(this.#primary)).positions[network]
+    return (await readServerState(this.#primary)).positions[network]
   }
 
   /**

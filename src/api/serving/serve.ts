@@ -208,7 +208,7 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
     : here())
   if (answer.unspent) meter.giveBack(answer.unspent)
   const told = unlessKnown(answer, req.headers['if-none-match'])
-  const shown = session && !isRead ? await withPosition(told, context, replicas) : told
+  const shown = session && !isRead && !replicas.isEmpty ? await withPosition(told, context, replicas) : told
   return markForCaches(route.auth, session === null, shown)
 }
 

@@ -31,7 +31,7 @@ import { isUniqueViolation } from '../pg/unavailable.js'
 import { BY_INDEX, type LockedHead, lockHead, writeHead, writerTime } from './head.js'
 import type { WrittenKeys } from './keyFilter.js'
 import { beginsPartition, makePartitionsAhead } from './partitions.js'
-import { loadSlice } from './slice.js'
+import { completeSlice, loadSlice, type Probed, probeKeys } from './slice.js'
 import { STATE_COLUMNS } from './stateHash.js'
 
 /** Result of an append: what it changed, and the time of its writer, ms. */
@@ -52,6 +52,8 @@ export interface AppendOptions {
   writerMs?: number
   /** Filter that saves look-ups of new keys; updated by each fold. */
   written?: WrittenKeys | undefined
+  /** What `probeEntries` found behind the head's lock; looked up here where it is left out. */
+  probed?: Probed
   /** The entries as `foldAhead` folded them, whose rows `writeAhead` has written in the same transaction. */
   ahead?: Ahead | null
 }
@@ -77,6 +79,10 @@ export async function appendEntries(
   await pipelined(client, decided.write)
   return decided
 }
+
+/** Looks up the keys of entries: in one pipeline with the head's lock, behind it. */
+export const probeEntries = (db: Queryable, network: Network, entries: readonly DecodedEntry[]): Promise<Probed> =>
+  probeKeys(db, network, keysOf(entries))
 
 /** What a transaction appends, decided behind the head's lock, with the statements that write it. */
 export interface Decided extends Appended {
@@ -166,15 +172,15 @@ function addChanges(slice: Slice, keys: Keys, { names, wallets }: Changes): void
 const isNew = ({ walletRemovals, walletUpdates, nameMoves, moves, communities }: Changes): boolean =>
   walletRemovals.length + walletUpdates.length + nameMoves.length + moves.length + communities.length === 0
 
-interface Batch extends Pick<AppendOptions, 'written'> {
+interface Batch extends Pick<AppendOptions, 'written' | 'probed'> {
   network: Network
   head: Head
   entries: readonly DecodedEntry[]
 }
 
 /** Loads the rows that a batch reads. */
-async function readBatch(client: pg.ClientBase, { network, head, entries, written }: Batch) {
-  const keys = keysOf(entries)
+async function readBatch(client: pg.ClientBase, { network, head, entries, written, probed }: Batch) {
+  const keys = probed?.keys ?? keysOf(entries)
   const filter = written?.covers(head) ? written : undefined
   let asked = 0
   const isAsked = (key: string): boolean => {
@@ -182,7 +188,9 @@ async function readBatch(client: pg.ClientBase, { network, head, entries, writte
     asked += 1
     return true
   }
-  const slice = await loadSlice(client, network, head, keys, { isAsked })
+  const slice = probed
+    ? await completeSlice(client, { network, head }, probed)
+    : await loadSlice(client, network, head, keys, { isAsked })
   const foldAt = (writerMs: number): Changes => fold(slice, entries, writerMs)
   // keys that aren't written (wallet of a lost bid) only cost a later look-up
   const remember = ({ head: to }: Changes): void => filter?.written([...keys.names, ...keys.wallets], to)

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, fold, type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
+import { type Changes, fold, keysOf, type Slice } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,
@@ -100,13 +100,9 @@ async function whenCaughtUp<T>(
   work: (client: pg.PoolClient, locked: Locked) => Promise<Last<T>>,
 ): Promise<T | typeof CATCHING_UP> {
   const undated = changes.map((change) => entryOf(change, 0))
-  const keysOfAll = (entries: readonly DecodedEntry[]): Keys => {
-    const keys = keysOf(entries)
-    if (within) keys.clusterIds.add(keyOf(within))
-    return keys
-  }
-  const first = (db: Queryable) =>
-    Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keysOfAll(undated)), limit?.(db)])
+  const keys = keysOf(undated)
+  if (within) keys.clusterIds.add(keyOf(within))
+  const first = (db: Queryable) => Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keys), limit?.(db)])
   return inShortTransaction<[LockedHead | null, Probed, Locked['spend']], T | typeof CATCHING_UP>(
     pool,
     {
@@ -115,9 +111,8 @@ async function whenCaughtUp<T>(
         if (!head) return async () => CATCHING_UP
         const nowMs = writerTime(head)
         const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-        const isAlone = entries.length === 1
-        const load = () =>
-          completeSlice(client, { network, head, keys: keysOfAll(entries), hints: { isAlone } }, probed)
+        const hints = { isAlone: entries.length === 1 }
+        const load = () => completeSlice(client, { network, head, hints }, probed)
         return work(client, { entries, nowMs, load, spend })
       },
     },

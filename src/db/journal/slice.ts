@@ -32,6 +32,7 @@ const PROBE_WIDTH = 16
 
 /** What the first statements of a slice find by keys. */
 export interface Probed {
+  keys: Keys
   names: readonly string[]
   wallets: readonly string[]
   found: readonly Found[]
@@ -52,7 +53,7 @@ export async function probeKeys(
     probe(db, network, names, wallets.map(bytesOf), ids),
     findSerials(db, network, [...keys.clusterIds, ...keys.slices]),
   ])
-  return { names, wallets, found, serials }
+  return { keys, names, wallets, found, serials }
 }
 
 /** Loads the rows that a batch reads, in a constant number of statements. */
@@ -64,23 +65,21 @@ export async function loadSlice(
   hints: SliceHints = {},
 ): Promise<Slice> {
   const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys, hints)])
-  return completeSlice(client, { network, head, keys, hints }, probed)
+  return completeSlice(client, { network, head, hints }, probed)
 }
 
 export interface SliceRequest {
   network: Network
   head: Head
-  keys: Keys
-  hints: SliceHints
+  hints?: SliceHints
 }
 
 /** Loads what else a batch reads, once its keys are looked up. */
 export async function completeSlice(
   client: pg.ClientBase,
-  { network, head, keys, hints }: SliceRequest,
-  { names, wallets, found, serials }: Probed,
+  { network, head, hints: { isAlone = false } = {} }: SliceRequest,
+  { keys, names, wallets, found, serials }: Probed,
 ): Promise<Slice> {
-  const { isAlone = false } = hints
   const owners = new Map<string, number>()
   const slice: Slice = {
     network,

@@ -10,7 +10,7 @@ import {
   writeTailMessages,
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
-import { type AppendOptions, type Decided, decideEntries } from '../../db/journal/append.js'
+import { type AppendOptions, type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
 import { followPlain, forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
@@ -36,7 +36,7 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'written' | 'ahead'> {
+export interface ConfirmedWrite extends Pick<AppendOptions, 'written' | 'ahead' | 'probed'> {
   row: ChainRow
   role: EvmChain['role']
   epoch: number
@@ -115,9 +115,14 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const confirming = to && { row, role: chain.role, epoch, logs, to }
   return inShortTransaction(pool, {
     // unconfirmed bids move the head's version
-    first: (db) => (confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch)),
-    async decide(client, head) {
-      const decided = confirming && (await decideConfirmed(client, head, confirming))
+    first: async (db) => {
+      if (!confirming) return { head: await lockHead(db, row.network, epoch) }
+      // the keys behind the lock: a signed change that is committed before it is seen
+      const [head, probed] = await Promise.all([lockFor(db, confirming), probeEntries(db, row.network, logs.entries)])
+      return { head, probed }
+    },
+    async decide(client, { head, ...probed }) {
+      const decided = confirming && (await decideConfirmed(client, head, { ...confirming, ...probed }))
       const { minimumWei } = decided?.changes.head ?? write
       failpoint('follow.before_commit')
       return async (db) => {
