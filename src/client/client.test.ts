@@ -78,7 +78,15 @@ describe('a call', () => {
   })
 
   it('is refused here where no request could be sent, and not tried for ever', async () => {
-    for (const url of ['localhost:3000', 'names.example', '/api', '', 'https://me:key@names.example', 'http://a/?b=c'])
+    for (const url of [
+      'localhost:3000',
+      'names.example',
+      '/api',
+      '',
+      'https://me:key@names.example',
+      'http://a/?b=c',
+      'http://a:undefined',
+    ])
       expect(() => new Client({ url }), url).toThrow('The url of a client is like https://names.example, not')
     for (const url of ['http://[::1]:3000/', new URL('https://names.example/below/')]) new Client({ url })
     const { client, asked } = await clientOf((_, res) => json(res, {}), { token: 'secret\nkey' })

@@ -109,7 +109,7 @@ export class Transport {
 
 /** @throws TypeError: `localhost:3000` has the scheme `localhost`, and a query would swallow the path */
 function checkUrl(url: string | URL): void {
-  if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(String(url)))
+  if (!URL.canParse(String(url)) || !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(String(url)))
     throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
 }
 

@@ -108,5 +108,6 @@ describe('a gap', () => {
     expect(missingSince(first, [4], 200)).toBe(first)
     expect(missingSince(first, [5], 300)).toEqual({ first: 5, sinceMs: 300 })
     expect(missingSince(first, [], 400)).toBeNull()
+    expect(missingSince(first, [4], 50), 'the clock was set back').toEqual({ first: 4, sinceMs: 50 })
   })
 })

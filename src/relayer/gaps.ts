@@ -83,9 +83,9 @@ export function lostNonces(used: number, next: number, holders: readonly Omit<Ho
   return lost
 }
 
-/** A gap counts anew when its first nonce changes. */
+/** A gap counts anew when its first nonce changes, or the clock was set back. */
 export function missingSince(before: Missing | null, lost: readonly number[], nowMs: number): Missing | null {
   const [first] = lost
   if (first === undefined) return null
-  return before?.first === first ? before : { first, sinceMs: nowMs }
+  return before?.first === first && before.sinceMs <= nowMs ? before : { first, sinceMs: nowMs }
 }

@@ -8,9 +8,10 @@ import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replay } from '../../src/db/journal/replay.js'
+import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
-import { toHex } from '../../src/registry/primitives/bytes.js'
+import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { storedOf } from '../support/airdrop.js'
@@ -52,6 +53,8 @@ async function pass(days: number): Promise<void> {
 describe('the money of a name that was bought', () => {
   it('is its recipient’s at the relayer’s word, as soon as the registration is final', async () => {
     const made = [await at.pay({ name: 'one' }), await at.pay({ name: 'two', by: 2 })]
+    // what bought nothing is its payer's, however soon the relayer comes to refuse it
+    await at.pay({ name: 'one', by: 5 })
     expect(await payoutsOf(at.context, 'club'), 'not before').toEqual([])
     await at.judge()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
@@ -141,6 +144,10 @@ describe('a payment that nobody speaks about', () => {
     expect(await at.status(dust.tx)).toMatchObject({ reclaimAfter })
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
     expect(await parkedJobs(), 'no alarm').toEqual([])
+    // it bought nothing: its recipient never gets it
+    await at.giveBack({ refusalWorth: 1, releaseAfterMs: 0 })
+    expect(await at.ended('Released')).not.toContain(dust.id)
+    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
   })
 
   it('is refused after all once gas is cheap again: an hour’s prices keep nobody’s money for a week', async () => {
@@ -162,6 +169,28 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
   })
 
+  it('of a contract that another has replaced holds up no refusal: an older version left it without a mark', async () => {
+    const foreign = await at.pay({ name: 'elsewhere', amount: 1n })
+    await at.judge()
+    await at.giveBack({ refusalWorth: 1 })
+    expect(await jobOf(foreign.id)).toMatchObject({ reason: 'below_refusal_cost' })
+    // this contract knows nothing of it
+    const [own, other] = [fromHex(foreign.id!), Buffer.alloc(32, 0xab)]
+    const rename = async (from: Buffer, to: Buffer) => {
+      await at.pool.query('UPDATE payments SET id = $2 WHERE id = $1', [from, to])
+      await at.pool.query('UPDATE jobs SET subject = $2 WHERE subject = $1', [from, to])
+    }
+    await rename(own, other)
+    const { tx } = await at.pay({ name: 'honest', amount: 2n, by: 4 })
+    await at.judge()
+    await at.giveBack({ refusalWorth: 0 })
+    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
+    expect(await jobOf(toHex(other))).toMatchObject({ state: 'parked', reason: 'below_refusal_cost' })
+    await rename(other, own)
+    await at.giveBack({ refusalWorth: 0 })
+    expect(await outcomeOf(foreign.tx)).toBe('invalid underpaid refused')
+  })
+
   it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {
     const [resumed, left] = [
       await at.pay({ name: 'dust', amount: 1n }),
@@ -170,8 +199,11 @@ describe('a payment that nobody speaks about', () => {
     await at.judge()
     await at.giveBack({ refusalWorth: 1 })
     for (const { id } of [resumed, left]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
-    await changeJob(at.pool, { network: 'mainnet', id: (await jobOf(resumed.id))!.id }, resume)
+    const job = (await jobOf(resumed.id))!
+    await changeJob(at.pool, { network: 'mainnet', id: job.id }, resume)
     await at.giveBack({ refusalWorth: 1 })
+    const isSaved = await saveJobs(at.pool, [{ job, after: job }], { epoch: null, nowMs: Date.now() })
+    expect(isSaved, 'who read it before the change changes nothing').toBe(false)
     expect(await outcomeOf(resumed.tx)).toBe('invalid underpaid refused')
     expect(await jobOf(left.id)).toMatchObject({ state: 'parked' })
     await pass(7)

@@ -3,9 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
+import { takeRowsBack } from '../../src/db/journal/rewind/light.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import type { RewindTarget } from '../../src/db/journal/rewind/target.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
@@ -87,11 +90,26 @@ describe('a rewind', () => {
   it('has a payment that comes back judged again', async () => {
     const { tx, id } = await at.pay({ on: '8453', name: 'again' })
     await at.judge()
+    // its entry may have come between the look for entries and the lock
+    const target = await targetOf('8453', await blockOf(id!))
+    expect(await inTransaction(at.pool, (client) => takeRowsBack(client, target, null))).toBe(false)
     expect(await rewindTo('8453', await blockOf(id!))).toMatchObject({ payments: 1 })
     expect(await at.ownerOf('club', 'again')).toBeNull()
     await at.judge()
     expect(await outcomeOf(tx)).toBe('finalized')
     expect(await at.ownerOf('club', 'again')).toBe(at.addressOf(1))
+  })
+
+  it('has a payment that was released buy its name again, however late', async () => {
+    const { tx, id } = await at.pay({ on: '8453', name: 'spent' })
+    await at.judge()
+    await at.giveBack({ releaseAfterMs: 0 })
+    await rewindTo('8453', await blockOf(id!))
+    expect(await at.ownerOf('club', 'spent')).toBeNull()
+    await at.confirm()
+    expect(await at.judgeOf({ nowMs: () => Date.now() + 6.5 * 86_400_000 }).step()).toMatchObject({ payments: 1 })
+    expect(await at.status(tx)).toMatchObject({ status: 'finalized', payout: 'released' })
+    expect(await at.ownerOf('club', 'spent')).toBe(at.addressOf(1))
   })
 
   it('gives no name for a refunded payment, though a rewind takes the earlier payment back', async () => {
@@ -122,6 +140,25 @@ describe('a rewind', () => {
     expect(await outcomeOf(first.tx)).toBe('lost_bid name_taken held')
     await at.giveBack()
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
+  })
+
+  it('takes no refusal back that holds a nonce, parked or not: what was signed may have landed', async () => {
+    const first = await at.pay({ on: '1', name: 'signed' })
+    await at.judge()
+    const second = await at.pay({ on: '8453', name: 'signed', by: 4 })
+    await at.judge()
+    await at.giveBack()
+    await at.pool.query('UPDATE payments SET outcome = NULL WHERE id = $1', [fromHex(second.id!)])
+    const { id } = (await deliveryOf(second.id!))!
+    const setState = (state: keyof typeof JOB_STATE) =>
+      at.pool.query('UPDATE jobs SET state = $2 WHERE id = $1', [id, JOB_STATE[state]])
+    await setState('parked')
+    await rewindTo('1', await blockOf(first.id!))
+    expect(await deliveryOf(second.id!)).toMatchObject({ state: 'parked' })
+    expect(await at.ownerOf('club', 'signed')).toBeNull()
+    await setState('confirmed')
+    await at.judge()
+    expect(await at.ownerOf('club', 'signed')).toBe(at.addressOf(1))
   })
 
   it('changes nothing where a payment is refunded meanwhile, which would buy its name for nothing', async () => {
@@ -178,6 +215,9 @@ describe('a rewind', () => {
     const { included } = (await deliveryOf(id!))!
     await rewindTo('1', included!.block)
     expect(await deliveryOf(id!)).toMatchObject({ state: 'included' })
+    // the chain may have lost it
+    const { rows } = await at.pool.query('SELECT outcome FROM payments WHERE id = $1', [fromHex(id!)])
+    expect(rows).toEqual([{ outcome: null }])
     await at.judge()
     await at.giveBack()
     expect(await outcomeOf(tx)).toBe('invalid underpaid refused')

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
+import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -151,6 +152,20 @@ describe('requirements', () => {
     expect(await outcomeOf(waiting.tx)).toBe('finalized')
   })
 
+  it('go on where the clock was set back while they waited', async () => {
+    const { tx } = await at.pay({ community: 'gated', name: 'set-back', by: 5 })
+    await at.confirm()
+    let nowMs = Date.now()
+    const away = () => Promise.reject<bigint>(new ChainUnavailableError('away'))
+    const ports: BalancePort[] = [{ label: '8453', tokenBalance: away }]
+    const judge = at.judgeOf({ ports, nowMs: () => nowMs })
+    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
+    ports[0] = at.portOf('8453')
+    nowMs -= 3_600_000
+    expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await outcomeOf(tx)).toBe('finalized')
+  })
+
   it('count a token that is none, reverts, loops or answers nothing as a balance of 0', async () => {
     const port = at.portOf('1')
     const code = async (bytecode: Hex): Promise<Hex> => {
@@ -206,6 +221,33 @@ describe('a token that lies', () => {
     expect(await outcomeOf(tx)).toBe('invalid no_price held')
     await at.giveBack()
     expect(await outcomeOf(tx)).toBe('invalid no_price refused')
+  })
+})
+
+describe('the judge', () => {
+  it('waits while its network catches up: who paid before may still come', async () => {
+    await at.pay({ name: 'waits' })
+    await at.confirm()
+    const setCaughtUp = (is: boolean) =>
+      at.pool.query('UPDATE journal_heads SET caught_up = $1 WHERE network = 0', [is])
+    await setCaughtUp(false)
+    expect(await at.judgeOf().step()).toEqual({ kind: 'catching_up' })
+    await setCaughtUp(true)
+    expect(await at.judgeOf().step()).toMatchObject({ kind: 'entered', payments: 1 })
+  })
+
+  it('goes by the rules of each payment’s own time', async () => {
+    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    const first = await at.pay({ community: 'early', name: 'first', by: 5 })
+    const pastMs = 1_000 * Number((await timeOf('1')) + 1n)
+    await expect.poll(() => Date.now(), { interval: 50, timeout: 5_000 }).toBeGreaterThan(pastMs)
+    await at.configure('early', { prices: [at.price('1', 2n * PRICE)] })
+    // a block may be ahead of our clock
+    await at.world.hub.test.increaseTime({ seconds: 60 })
+    const second = await at.pay({ community: 'early', name: 'second', by: 6, amount: 2n * PRICE })
+    expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 2 })
+    expect([await outcomeOf(first.tx), await outcomeOf(second.tx)]).toEqual(['finalized', 'finalized'])
   })
 })
 

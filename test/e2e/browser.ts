@@ -3,9 +3,11 @@ import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import type { SolanaAccount } from '../api/wallets.js'
+import { freshWallet, hubOf } from '../support/world.js'
 
 /** Headless Chromium with test wallets in it. */
 
@@ -36,6 +38,38 @@ export const launch = (executablePath: string): Promise<Browser> =>
 export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
   mkdirSync(ARTIFACTS, { recursive: true })
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage })
+}
+
+/** A narrow screen with a test wallet in it. */
+export interface NarrowScreen {
+  browser: Browser
+  context: BrowserContext
+  page: Page
+  wallet: EvmTestWallet
+}
+const NARROW = { width: 360, height: 740 }
+const WAIT_MS = 20_000
+
+/** Opens one for the tests of a file, each of which fails where a script of its page throws, and closes it. */
+export function narrowScreen(): NarrowScreen {
+  const screen = {} as NarrowScreen
+  const faults: string[] = []
+  beforeAll(async () => {
+    screen.browser = await launch(findChromium()!)
+    screen.context = await screen.browser.newContext({ viewport: NARROW })
+    screen.context.setDefaultTimeout(WAIT_MS)
+    screen.wallet = await addEvmWallet(screen.context, await freshWallet(), hubOf())
+    screen.page = await screen.context.newPage()
+    screen.page.on('pageerror', (error) => faults.push(error.message))
+  })
+  afterEach(async () => {
+    await screen.page.unrouteAll({ behavior: 'ignoreErrors' })
+    expect(faults.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await screen.browser?.close()
+  })
+  return screen
 }
 
 const ICON =

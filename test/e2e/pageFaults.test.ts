@@ -1,41 +1,25 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
-import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
-import { addEvmWallet, findChromium, launch } from './browser.js'
+import { freshName, registerOn, world } from '../support/world.js'
+import { findChromium, narrowScreen } from './browser.js'
 
-const WAIT_MS = 20_000
 /** Between the two presses of a slow double click: the first one's work is done by then. */
 const SECOND_PRESS_MS = 400
 
 /** The pages where the service is away, slow or not the one that answers, and where hands are too quick. */
 describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
-  let browser: Browser
-  let context: BrowserContext
+  const screen = narrowScreen()
   let page: Page
-  const faults: string[] = []
   const [name, long] = [freshName('fault'), freshName('l').padEnd(32, 'w')]
 
   beforeAll(async () => {
-    browser = await launch(findChromium()!)
-    context = await browser.newContext({ viewport: { width: 360, height: 740 } })
-    context.setDefaultTimeout(WAIT_MS)
-    const account = await freshWallet()
-    await addEvmWallet(context, account, hubOf())
+    page = screen.page
     for (const one of [name, long])
-      await until.status(world(), await registerOn('1', account, [{ name: one }]), 'finalized')
-    page = await context.newPage()
-    page.on('pageerror', (error) => faults.push(error.message))
+      await until.status(world(), await registerOn('1', screen.wallet.account, [{ name: one }]), 'finalized')
     await page.goto(`${world().api}/@account`)
     await page.getByRole('button', { name: 'Test Wallet' }).click()
     await page.getByRole('link', { name: `${name}/` }).waitFor()
-  })
-  afterEach(async () => {
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-    expect(faults.splice(0)).toEqual([])
-  })
-  afterAll(async () => {
-    await browser?.close()
   })
 
   const open = (path: string) => page.goto(`${world().api}${path}`)

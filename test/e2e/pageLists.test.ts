@@ -1,26 +1,23 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
-import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
-import { addEvmWallet, findChromium, launch } from './browser.js'
+import { freshName, registerOn, world } from '../support/world.js'
+import { findChromium, narrowScreen } from './browser.js'
 
 const WAIT_MS = 20_000
 
 /** An owner of more names than a page shows at once. */
 describe.skipIf(findChromium() === null)('long lists in the pages', () => {
-  let browser: Browser
+  const screen = narrowScreen()
   let page: Page
   let address: string
   const prefix = freshName('many').slice(0, 20)
   const names = Array.from({ length: 103 }, (_, i) => `${prefix}-${String(i).padStart(3, '0')}`)
 
   beforeAll(async () => {
-    browser = await launch(findChromium()!)
-    const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
-    context.setDefaultTimeout(WAIT_MS)
-    const account = await freshWallet()
+    page = screen.page
+    const { account } = screen.wallet
     address = account.address.toLowerCase()
-    await addEvmWallet(context, account, hubOf())
     for (const part of [names.slice(0, 100), names.slice(100)]) {
       const tx = await registerOn(
         '1',
@@ -29,10 +26,6 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       )
       await until.status(world(), tx, 'finalized')
     }
-    page = await context.newPage()
-  })
-  afterAll(async () => {
-    await browser?.close()
   })
 
   const open = (path: string) => page.goto(`${world().api}${path}`)
@@ -61,6 +54,19 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   })
 
+  it('an address shows its names once, not before and after its cluster is known', async () => {
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.route(/clusters\/address\//, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await route.continue()
+    })
+    await open(`/address/${address}`)
+    await page.getByRole('region', { name: 'Wallets' }).getByRole('link').waitFor()
+    await more('Names').waitFor()
+    expect(asked.filter((path) => path.startsWith('/v1/names/owner/address/')).length).toBe(1)
+  })
+
   it('the history goes on too', async () => {
     await open(`/${names[0]}`)
     const history = page.getByRole('region', { name: 'History' })
@@ -80,6 +86,31 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     await page.getByLabel('Another of your names').fill(names[102]!)
     await page.getByRole('button', { name: 'Show it' }).click()
     await page.getByRole('form', { name: `Rules of ${names[102]}` }).waitFor()
+    // on the other network it may be anybody's
+    await page.getByLabel('Network').selectOption('testnet')
+    await page.getByRole('form', { name: `Rules of ${names[0]}` }).waitFor({ state: 'detached' })
+    expect(await page.getByText(`${names[102]}/ as a community`).count()).toBe(0)
+  })
+
+  it('a history that is too long is not called all', async () => {
+    const event = (i: number) => ({
+      ...{ id: `m-1-${i}`, type: 'BACKUP_WALLET', from: address, isTestnet: false, timestamp: 1e12 + i },
+      data: { address, cluster_id: `0x${'ab'.repeat(32)}` },
+    })
+    await page.route(/\/v1\/events\?from=/, (route) => {
+      const limit = Number(new URL(route.request().url()).searchParams.get('limit'))
+      const items = Array.from({ length: Math.min(limit, 1_000) }, (_, i) => event(2_000 - i))
+      return route.fulfill({ json: { items } })
+    })
+    await open(`/${names[0]}`)
+    const history = page.getByRole('region', { name: 'History' })
+    for (let shown = 25; shown < 1_000; shown = Math.min(shown + 100, 1_000)) {
+      await expect.poll(() => history.locator('.events li').count(), { timeout: 20_000 }).toBe(shown)
+      await more('History').click()
+    }
+    await history.getByText('What is older is in the feed of events alone.').waitFor()
+    expect(await history.getByText('That is all.').count()).toBe(0)
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('What is older')
   })
 
   it('a wallet that leaves names some of those that go along', async () => {

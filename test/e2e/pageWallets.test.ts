@@ -1,25 +1,18 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { freshWallet, hubOf, world } from '../support/world.js'
-import { addEvmWallet, type EvmTestWallet, findChromium, launch } from './browser.js'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshWallet, world } from '../support/world.js'
+import { findChromium, narrowScreen } from './browser.js'
 
-const WAIT_MS = 20_000
 const LONG = 'W'.repeat(200)
 
 /** Wallets as no standard has them, and keys that end while somebody types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
-  let browser: Browser
-  let context: BrowserContext
+  const screen = narrowScreen()
   let page: Page
-  let own: EvmTestWallet
-  const faults: string[] = []
 
   beforeAll(async () => {
-    browser = await launch(findChromium()!)
-    context = await browser.newContext({ viewport: { width: 360, height: 740 } })
-    context.setDefaultTimeout(WAIT_MS)
-    own = await addEvmWallet(context, await freshWallet(), hubOf())
-    await context.addInitScript({
+    page = screen.page
+    await screen.context.addInitScript({
       content: `{
         const announce = (info, request) =>
           window.addEventListener('eip6963:requestProvider', () =>
@@ -37,13 +30,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
         })
       }`,
     })
-    page = await context.newPage()
-    page.on('pageerror', (error) => faults.push(error.message))
     await page.goto(`${world().api}/@account`)
-  })
-  afterEach(() => expect(faults.splice(0)).toEqual([]))
-  afterAll(async () => {
-    await browser?.close()
   })
 
   const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
@@ -101,7 +88,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await revoke()
     await press('Make a key')
     await told('sign in again')
-    own.account = await freshWallet()
+    screen.wallet.account = await freshWallet()
     await wallet('Test Wallet').click()
     await told('Signed in.')
     expect(await page.getByLabel('What it is for').inputValue()).toBe('')

@@ -2,13 +2,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
-import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
+import { LostLeadershipError, lockHead, readEpoch } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { unappliedMinima } from '../../src/indexer/evm/minimum.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { chainWorker } from '../../src/indexer/evm/worker.js'
 import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
+import type { LeaderContext } from '../../src/ops/context.js'
+import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -95,6 +98,31 @@ describe('a hub, block by block', () => {
     await world.test.mine({ blocks: 2 })
     await again.step()
     expect((await owners())['before-restart']).toBe(address(3))
+  })
+
+  it('goes on from the checkpoint where it moved unseen, as by a commit whose answer was lost', async () => {
+    const other = await world.restart()
+    await world.bid(3, ['moved-unseen'])
+    await other.step()
+    const { pool } = world
+    const noted = { network: 'mainnet', epoch: await readEpoch(pool, 'mainnet', 'index'), metrics: createMetrics() }
+    const log = { error() {}, info() {}, trace() {} }
+    const ctx = { pool, log, ...noted } as unknown as LeaderContext
+    const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
+    const worker = chainWorker(ctx, { ...(await world.open()), identify: async () => {} }, reporting)
+    const step = () => worker.step(new AbortController().signal, () => {})
+    await step()
+    await world.test.mine({ blocks: 2 })
+    await other.step()
+    const failure = await Promise.resolve(step()).catch((error: Error) => error)
+    expect(failure).toMatchObject({ message: expect.stringContaining('it is not there any more') })
+    worker.onFailure!(failure as Error)
+    await world.bid(4, ['after-unseen'])
+    await world.test.mine({ blocks: 2 })
+    for (let i = 0; i < 3; i++) await step()
+    expect(await owners()).toMatchObject({ 'moved-unseen': address(3), 'after-unseen': address(4) })
+    const twice = 'SELECT block FROM journal WHERE chain IS NOT NULL GROUP BY block, log_index HAVING count(*) > 1'
+    expect((await pool.query(twice)).rows).toEqual([])
   })
 
   it('a node with a lower head is slow, not reorged', async () => {

@@ -105,6 +105,8 @@ describe('a live block that its node shows without its payment', () => {
     await mine(3)
     await at.world.index()
     await pay(1)
+    // it is seen before it is confirmed, and is no end of the count
+    await at.world.index()
     await mine(2)
     const open = (await openChains(at.pool, at.world.file))[1]!
     const [epoch, { signal }] = [at.world.epochOf('index')!, new AbortController()]

@@ -79,11 +79,11 @@ describe('the cap on the price of gas', () => {
       ? (answer: string) =>
           JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message: 'too busy' } })
       : undefined
-  const capOf = (urls: string[]) => {
+  const capOf = (urls: string[], nowMs = Date.now) => {
     const { chains } = world.file as { chains: object[] }
     const file = { chains: [{ ...chains[0], rpcUrls: urls, local: false, messageLib: undefined }, chains[1]] }
     const [config] = parseChainsFile(file, 'test').chains
-    return new GasPriceCap(createChainRpc(config!), config!, Date.now)
+    return new GasPriceCap(createChainRpc(config!), config!, nowMs)
   }
 
   it('is that of a node that can tell prices, and none where none can', async () => {
@@ -93,6 +93,16 @@ describe('the cap on the price of gas', () => {
     bridge.onCall = failsToTell
     expect(await capOf([bridge.url, world.hub.anvil.rpcUrl]).wei()).toBe(told)
     await expect(capOf([bridge.url]).wei()).rejects.toThrow(ChainUnavailableError)
+  })
+
+  it('is read anew where the clock was set back', async () => {
+    let nowMs = Date.now()
+    const cap = capOf([bridge.url], () => nowMs)
+    await cap.wei()
+    bridge.onCall = failsToTell
+    await cap.wei()
+    nowMs -= 1
+    await expect(cap.wei()).rejects.toThrow(ChainUnavailableError)
   })
 })
 

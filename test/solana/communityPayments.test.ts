@@ -69,6 +69,14 @@ describe('payments for names of communities', () => {
     ])
   })
 
+  it('that were judged stay so, however often they are read', async () => {
+    await world.hub.pool.query('UPDATE payments SET state = 2 WHERE kind = 2')
+    await world.hub.pool.query('DELETE FROM payment_cursors')
+    expect((await settle(await world.watcher()))[0]).toMatchObject({ kind: 'took', communityPayments: 5 })
+    const { rows } = await world.hub.pool.query('SELECT DISTINCT state FROM payments WHERE kind = 2')
+    expect(rows).toEqual([{ state: 2 }])
+  })
+
   it('that no node lists are missed, looked for and found, also after a restart', async () => {
     let nowMs = Date.now()
     const hidden = await world.send(world.payer(0), pay('late'))
@@ -107,5 +115,18 @@ describe('payments for names of communities', () => {
     world.proxy.alter = null
     await settle(watcher)
     expect((await payments()).at(-1)).toMatchObject({ sequence: 8, name: 'tail', confirmed: true })
+  })
+
+  it('that were made long before the cursor are looked for ever further back', async () => {
+    await settle(await world.watcher())
+    await world.hub.pool.query('UPDATE payment_cursors SET slot = slot + 1000')
+    await world.send(world.payer(0), pay('long-ago'))
+    let nowMs = Date.now()
+    const watcher = await world.watcher({ nowMs: () => nowMs })
+    for (let search = 0; search < 5; search++) {
+      await settle(watcher)
+      nowMs += 6_000
+    }
+    expect((await names()).at(-1)).toEqual([9, 'long-ago'])
   })
 })

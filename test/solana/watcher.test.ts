@@ -51,6 +51,11 @@ describe('payments on Solana', () => {
     expect(lists()).toBeGreaterThan(before)
     await world.pay(world.payer(0), 'quiet')
     expect(await watcher.step(false)).toMatchObject({ kind: 'took', payments: 1 })
+    const then = lists()
+    // set back
+    nowMs -= 3_600_000
+    await watcher.step(false)
+    expect(lists()).toBeGreaterThan(then)
   })
 
   it('that keep to no quote of ours are foreign', async () => {
@@ -186,6 +191,18 @@ describe('a watcher', () => {
     world.proxy.isDown = false
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 1 }, { kind: 'idle' }])
+  })
+
+  it('goes on from the cursor where it moved unseen, as by a commit whose answer was lost', async () => {
+    const watcher = await world.watcher()
+    await settle(watcher)
+    await world.pay(world.payer(0), 'unseen')
+    await settle(await world.watcher())
+    await expect(watcher.step()).rejects.toThrow('it has moved')
+    expect(await settle(watcher)).toMatchObject([{ kind: 'idle' }])
+    await world.pay(world.payer(0), 'after-it')
+    expect((await settle(watcher))[0]).toMatchObject({ kind: 'took', payments: 1 })
+    expect((await last(2)).map(({ name }) => name)).toEqual(['unseen', 'after-it'])
   })
 
   it('writes nothing any more when another leads', async () => {

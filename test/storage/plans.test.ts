@@ -4,7 +4,6 @@ import { newestConfirmedMessage } from '../../src/db/bridge/messages.js'
 import { messagesToQueue, QUEUED_AT_ONCE, STUCK_AT_MOST, stuckMessages } from '../../src/db/bridge/openMessages.js'
 import { dueNonceJobs, jobsOfOthers, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { signerStats } from '../../src/db/outbox/stats.js'
-import { readKnownCommunityPayments } from '../../src/db/payments/cursor.js'
 import { newestConfirmedPayments } from '../../src/db/payments/payments.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
@@ -86,13 +85,6 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
   it('the newest payment of a token', async () => {
     const { result, scanned } = await look((db) => newestConfirmedPayments(db, CHAIN, ['native', '0xa']))
     expect(result).toMatchObject([{ path: 'native', number: BigInt(ROWS), block: ROWS }])
-    expect(scanned.filter(isLarge)).toEqual([])
-  })
-
-  it('the payments that are known, counted from the cursor', async () => {
-    const cursor = { signature: null, slot: 0, sequence: 0, communitySequence: ROWS - 10 }
-    const { result, scanned } = await look((db) => readKnownCommunityPayments(db, CHAIN, cursor))
-    expect(result).toBe(ROWS)
     expect(scanned.filter(isLarge)).toEqual([])
   })
 

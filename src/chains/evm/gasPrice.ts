@@ -84,7 +84,9 @@ export class GasPriceCap {
     const { maxGasPriceWei, local } = this.#config
     if (maxGasPriceWei !== undefined) return maxGasPriceWei
     if (local) return NO_CAP_WEI
-    if (this.#last && this.#nowMs() - this.#last.atMs < HOUR_MS) return this.#last.capWei
+    const ageMs = this.#last ? this.#nowMs() - this.#last.atMs : HOUR_MS
+    // below zero where the clock was set back
+    if (this.#last && ageMs >= 0 && ageMs < HOUR_MS) return this.#last.capWei
     const caps = (await this.#rpc.onTwoNodes(readDay)).map(priceCapWei)
     const capWei = caps.reduce((least, cap) => (cap < least ? cap : least))
     this.#last = { capWei, atMs: this.#nowMs() }

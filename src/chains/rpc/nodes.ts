@@ -61,6 +61,8 @@ const SHARES: Readonly<Record<Use, Share | undefined>> = {
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
+/** Time for which a node is tried last that others have contradicted. */
+const PASSED_OVER_MS = 60_000
 /** Time for which a call waits for a node that failed before. */
 const RECOVERY_MS = 500
 /** Time after which another node is asked the same. */
@@ -211,6 +213,11 @@ export class NodePool<Hash extends string> {
       if ('result' in answer) return answer.result
     }
     return null
+  }
+
+  /** Tries the node of a call after the others for a while, and leaves it its say: it does not rest. */
+  passOver(call: Call): void {
+    this.#nodes.find((node) => node.call === call)?.setBehind(performance.now() + PASSED_OVER_MS)
   }
 
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */

@@ -69,14 +69,21 @@ export async function hasDust(db: Queryable, { network, chain }: ChainKey): Prom
   return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
 }
 
-/**
- * Queues refusals again that were left to their payers while gas was dear, and are worth what they cost now.
- * @returns how many
- */
-export function wakeDust(client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> {
+/** Payments that are asked for at once, the newest first: those of a contract that was replaced are older. */
+const WOKEN_AT_ONCE = 500
+
+/** Ids of payments that were left to their payers while gas was dear, and are worth what their refusals cost now. */
+export async function worthyDust(db: Queryable, { network, chain }: ChainKey, leastWei: bigint): Promise<Buffer[]> {
+  const text = `SELECT j.subject AS id FROM jobs j JOIN payments p ON p.network = j.network AND p.id = j.subject
+    WHERE ${IS_DUST} AND p.outcome IS NULL AND p.amount >= $3 ORDER BY j.id DESC LIMIT ${WOKEN_AT_ONCE}`
+  return (await query<{ id: Buffer }>(db, network, text, [chain, leastWei.toString()])).map(({ id }) => id)
+}
+
+/** Queues refusals again that were left to their payers. @returns how many */
+export function wakeDust(client: pg.ClientBase, { network, chain }: ChainKey, ids: readonly Buffer[]): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.queued}, reason = NULL, version = j.version + 1
-    FROM payments p WHERE ${IS_DUST} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL AND p.amount >= $3`
-  return execute(client, network, text, [chain, leastWei.toString()])
+    WHERE ${IS_DUST} AND j.subject = ANY ($3::bytea[])`
+  return execute(client, network, text, [chain, ids])
 }
 
 /** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
@@ -133,7 +140,10 @@ export async function requeueRefusals(
   generation: number,
   nowMs: number,
 ): Promise<void> {
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL`
+  // what was left to payers at a contract that another has replaced is not asked of that one
+  const isReplaced = `j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}'`
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL
+    AND (${isReplaced}) IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,

@@ -1,6 +1,5 @@
 import type pg from 'pg'
-import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, execute, query } from '../pg/rows.js'
 
 /** Progress of a Solana program's watcher. */
 export interface PaymentCursor {
@@ -23,28 +22,6 @@ export async function readCursor(
     'SELECT signature, slot, sequence, community_sequence FROM payment_cursors WHERE network = $1 AND chain = $2'
   const [cursor] = await query<PaymentCursor>(pool, network, text, [chain])
   return cursor ?? { signature: null, slot: startSlot, sequence: 0, communitySequence: 0 }
-}
-
-/**
- * The sequence up to which all of a program's payments for community names are stored as confirmed: counted from the
- * cursor on, which may wait before a gap.
- */
-export async function readKnownCommunityPayments(
-  db: Queryable,
-  { network, chain }: ChainKey,
-  { communitySequence }: PaymentCursor,
-): Promise<number> {
-  const [row] = await query<{ known: number }>(
-    db,
-    network,
-    `SELECT coalesce(max(sequence), $3::int8) AS known FROM (
-       SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM payments
-       WHERE network = $1 AND chain = $2 AND kind = ${PAYMENT_KIND.communityName} AND block_hash IS NULL
-         AND state >= ${PAYMENT_STATE.confirmed} AND sequence > $3) counted
-     WHERE sequence = $3 + place`,
-    [chain, communitySequence],
-  )
-  return row?.known ?? communitySequence
 }
 
 /**

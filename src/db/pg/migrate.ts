@@ -104,14 +104,18 @@ function explain(error: pg.DatabaseError): never {
 export const appliedMigrations = async (db: Queryable): Promise<string[]> =>
   (await readRows<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 
+/** @throws what `errorOf` makes of the first migration that is none of the known: a newer version’s */
+export function refuseUnknown(names: readonly string[], known: readonly string[], errorOf: (name: string) => Error) {
+  const newer = names.find((name) => !known.includes(name))
+  if (newer !== undefined) throw errorOf(newer)
+}
+
 /** @throws Error where a newer version has migrated the database: what it added is unknown to `what` of this one */
 export async function refuseNewer(db: Queryable, what: string): Promise<void> {
-  const own = new Set(readMigrations(MIGRATIONS_DIR).map(({ name }) => name))
-  const newer = (await appliedMigrations(db)).find((name) => !own.has(name))
-  if (newer)
-    throw new Error(
-      `the database is of a newer version (${newer}), of which this one’s ${what} would lack parts: run that one’s.`,
-    )
+  const own = readMigrations(MIGRATIONS_DIR).map(({ name }) => name)
+  const parts = `of which this one’s ${what} would lack parts: run that one’s.`
+  const errorOf = (newer: string) => new Error(`the database is of a newer version (${newer}), ${parts}`)
+  refuseUnknown(await appliedMigrations(db), own, errorOf)
 }
 
 /** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */

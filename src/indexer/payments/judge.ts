@@ -126,8 +126,10 @@ export class PaymentJudge {
   /** What waits and is not asked about now: few are at once, else those of a chain that hangs would fill each step. */
   #resting(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
-    const due = byTime.filter(({ nextMs }) => nextMs <= nowMs).slice(0, READS_AT_ONCE)
-    return byTime.slice(due.length).map(({ id }) => id)
+    // what waits longer than it was put off for is of a clock that has been set back since
+    const isDue = ({ nextMs }: Stuck) => nextMs <= nowMs || nextMs > nowMs + PAUSES_MS.at(-1)!
+    const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
+    return byTime.filter((one) => !due.has(one)).map(({ id }) => id)
   }
 
   #postpone(id: Buffer, reason: string): void {

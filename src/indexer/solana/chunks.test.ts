@@ -1,3 +1,4 @@
+import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
@@ -21,12 +22,11 @@ const node = (refused: readonly string[]): Call => {
   }
 }
 
-async function read(nodes: Record<string, Call>): Promise<ReadTransaction[]> {
+async function read(nodes: Record<string, Call>, taken: ReadTransaction[] = []): Promise<ReadTransaction[]> {
   const rpc = new NodePool<string>({
     ...{ label: 'solana', urls: Object.keys(nodes), connect: (url) => nodes[url]!, behindBlocks: 50 },
     ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: 8, timeMs: null }) },
   })
-  const taken: ReadTransaction[] = []
   const identity = { network: 'mainnet', genesisHash: Buffer.alloc(32), programId: Buffer.alloc(32), quoteKeys: [] }
   const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized', identity, label: 'solana' }
   await inChunks(
@@ -52,3 +52,32 @@ it('one that none can show is laid aside', async () => {
     ['b', false],
   ])
 })
+
+/** A node that shows the end of a payment in each transaction, and has not come to some. */
+const nodeWithout = (lacked: () => readonly string[]): Call => {
+  const event = Buffer.alloc(96)
+  Buffer.from('e445a52e51cb9a1d4d9b0a403e14105d', 'hex').copy(event)
+  const innerInstructions = [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]
+  return async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
+    if (method === 'getFirstAvailableBlock') return 0 as T
+    if (method === 'getSlot') return 7 as T
+    if (method === 'getBlockTime') return (Date.now() / 1_000) as T
+    if (lacked().includes(signature as string)) return null as T
+    const shown = (await node([])(method, [signature])) as { meta: object }
+    return { ...shown, meta: { ...shown.meta, innerInstructions } } as T
+  }
+}
+
+it.concurrent('what two nodes agree on is not held up by a newer transaction that one of them has not come to', async () => {
+  const taken: ReadTransaction[] = []
+  const behind = read({ 'http://first': nodeWithout(() => []), 'http://behind': nodeWithout(() => ['b']) }, taken)
+  await expect(behind).rejects.toThrow('two nodes contradict each other about b')
+  expect(taken.map(({ signature }) => signature)).toEqual(['a'])
+}, 20_000)
+
+it.concurrent('and that one is taken as soon as both have it', async () => {
+  let looks = 0
+  const late = nodeWithout(() => (++looks < 20 ? ['b'] : []))
+  const shown = await read({ 'http://first': nodeWithout(() => []), 'http://late': late })
+  expect(shown.map(({ signature }) => signature)).toEqual(['a', 'b'])
+}, 20_000)

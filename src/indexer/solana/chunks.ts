@@ -13,6 +13,7 @@ export type WriteChunk = (txs: readonly ReadTransaction[]) => Promise<void>
 
 /**
  * Reads listed transactions in order, the next chunks while one is written; stops between two when the signal fires.
+ * @throws RpcError transient where nodes contradict each other, once all that comes before is written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
@@ -21,22 +22,27 @@ export async function inChunks(
 ): Promise<void> {
   const { identity, label, signal, onProgress } = options
   const startedMs = Date.now()
-  const ahead: Promise<ReadTransaction[]>[] = []
+  const ahead: { some: readonly ListedTransaction[]; read: Promise<ReadTransaction[]> }[] = []
+  const readAhead = (some: readonly ListedTransaction[]) => {
+    const read = readConfirmed(options, some)
+    // awaited in its turn; until then a failure is not unhandled
+    read.catch(() => {})
+    return { some, read }
+  }
   let requested = 0
+  let done = 0
   let registrations = 0
-  for (let done = 0; done < listed.length && !signal.aborted; done += CHUNK) {
-    while (ahead.length < CHUNKS_AHEAD && requested < listed.length) {
-      const some = listed.slice(requested, requested + CHUNK)
-      const chunk = readConfirmed(options, some)
-      // awaited in its turn; until then a failure is not unhandled
-      chunk.catch(() => {})
-      ahead.push(chunk)
-      requested += CHUNK
-    }
-    const txs = await ahead.shift()!
+  while (done < listed.length && !signal.aborted) {
+    for (; ahead.length < CHUNKS_AHEAD && requested < listed.length; requested += CHUNK)
+      ahead.push(readAhead(listed.slice(requested, requested + CHUNK)))
+    const { some, read } = ahead.shift()!
+    const txs = await read
     await write(txs)
+    done += txs.length
+    // two nodes contradict each other about the next one, which is asked for once more
+    if (txs.length < some.length) ahead.unshift(readAhead(some.slice(txs.length)))
     registrations += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
-    const counts = { doneBlocks: Math.min(listed.length, done + CHUNK), totalBlocks: listed.length, registrations }
+    const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
     onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
   }
 }

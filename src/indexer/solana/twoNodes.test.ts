@@ -3,19 +3,19 @@ import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
 import { readConfirmed } from './twoNodes.js'
 
 const PROGRAM = '11111111111111111111111111111111'
 const SLOT = 7
-const listed = [{ signature: 'a', slot: SLOT }]
+const LISTED = ['a']
 
-/** The event PaymentReclaimed of a payment by its sequence. */
-function reclaimed(sequence: number): Buffer {
-  const event = Buffer.alloc(96)
-  Buffer.from('e445a52e51cb9a1d4d9b0a403e14105d', 'hex').copy(event)
-  event.writeUInt8(sequence, 16)
-  return event
+/** An event of a payment by its sequence. */
+function eventOf(kind: string, sequence: number): Buffer {
+  const { discriminator } = registrarIdl.events!.find(({ name }) => name === kind)!
+  const fields = Buffer.alloc(224)
+  fields.writeUInt8(sequence)
+  return Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), Buffer.from(discriminator), fields])
 }
 
 interface Told {
@@ -28,9 +28,9 @@ interface Told {
 }
 
 /** A node that shows one transaction with an event, or without, or lacks it. */
-const node = ({ event, head = SLOT, headMs = Date.now(), oldest = 0, slot = SLOT }: Told): Call => {
+const node = ({ event, head = SLOT, headMs = Date.now(), oldest = 0, slot = SLOT }: Told, signature = 'a'): Call => {
   const innerInstructions = event ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }] : []
-  const transaction = { signatures: ['a'], message: { accountKeys: [PROGRAM] } }
+  const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
   const answers: Record<string, unknown> = {
     getTransaction:
       event === undefined ? null : { slot, blockTime: 1, meta: { err: null, innerInstructions }, transaction },
@@ -47,7 +47,9 @@ const outdated: Call = async () => {
   throw new RpcError('refused', cause.message, null, { cause })
 }
 
-function reader(told: Record<string, Told | Call>): () => Promise<ReadTransaction[]> {
+const reader = (told: Record<string, Told | Call>, signatures = LISTED) => poolOf(told, signatures).read
+
+function poolOf(told: Record<string, Told | Call>, signatures = LISTED) {
   const nodes = new Map(
     Object.entries(told).map(([name, one]) => [`http://${name}`, typeof one === 'function' ? one : node(one)]),
   )
@@ -55,10 +57,15 @@ function reader(told: Record<string, Told | Call>): () => Promise<ReadTransactio
     ...{ label: 'solana', urls: [...nodes.keys()], connect: (url) => nodes.get(url)!, behindBlocks: 50 },
     ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: SLOT, timeMs: null }) },
   })
-  return () => readConfirmed({ rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized' }, listed)
+  const listed = signatures.map((signature) => ({ signature, slot: SLOT }))
+  const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized' as const }
+  const read = (): Promise<ReadTransaction[]> => readConfirmed(options, listed)
+  /** Whether the node that is asked first has the transaction. */
+  const isShown = () => rpc.onOneNode(async (call) => (await call('getTransaction', ['a'])) !== null)
+  return { read, isShown }
 }
 
-const [ONE, OTHER] = [{ event: reclaimed(1) }, { event: reclaimed(2) }]
+const [ONE, OTHER] = [1, 2].map((sequence) => ({ event: eventOf('PaymentReclaimed', sequence) })) as [Told, Told]
 const CONTRADICT = /two nodes contradict each other about a/
 
 it.concurrent('who is contradicted is not believed alone, at no later look either', async () => {
@@ -67,6 +74,16 @@ it.concurrent('who is contradicted is not believed alone, at no later look eithe
     for (let look = 0; look < 4; look++) await expect(read()).rejects.toThrow(CONTRADICT)
   }
 })
+
+it.concurrent.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityReleased'])(
+  'nor of a %s, which another has to show, too',
+  async (kind) => {
+    const [one, other] = [1, 2].map((sequence) => ({ event: eventOf(kind, sequence) })) as [Told, Told]
+    for (const second of [other, { event: null }])
+      await expect(reader({ first: one, second })()).rejects.toThrow(CONTRADICT)
+    expect(await reader({ first: one, second: one })()).toEqual(await reader({ first: one })())
+  },
+)
 
 it.concurrent('nor where the other one lacks the transaction', async () => {
   const read = reader({ first: ONE, second: {} })
@@ -85,6 +102,16 @@ it.concurrent.each([
   const agreed = await reader({ third: ONE })()
   const read = reader(told)
   for (let look = 0; look < 2; look++) expect(await read()).toEqual(agreed)
+})
+
+it.concurrent('of three the third is asked, too, where two agree about one transaction alone', async () => {
+  const both = (a: Told, b: Told): Call => {
+    const [onA, onB] = [node(a), node(b, 'b')]
+    return (method, params) => (params?.[0] === 'b' ? onB(method, params) : onA(method, params))
+  }
+  const agreed = await reader({ only: both(ONE, ONE) }, ['a', 'b'])()
+  const read = reader({ first: both(ONE, ONE), second: both(ONE, OTHER), third: both(ONE, ONE) }, ['a', 'b'])
+  expect(await read()).toEqual(agreed)
 })
 
 it.concurrent('a node that came to a stop before a transaction denies nothing, one that goes on does', async () => {
@@ -107,3 +134,14 @@ it.concurrent.each([
 it.concurrent('a node that can’t read a transaction denies nothing', async () => {
   expect(await reader({ first: ONE, second: outdated })()).toEqual(await reader({ first: ONE })())
 })
+
+it.concurrent('of three, one that lists what the two others lack is asked after them', async () => {
+  const { read, isShown } = poolOf({ first: ONE, second: {}, third: {} })
+  expect(await isShown()).toBe(true)
+  await expect(read()).rejects.toThrow(CONTRADICT)
+  expect(await isShown()).toBe(false)
+  // of two neither is passed over: the other one may be what is wrong
+  const two = poolOf({ first: ONE, second: {} })
+  await expect(two.read()).rejects.toThrow(CONTRADICT)
+  expect(await two.isShown()).toBe(true)
+}, 30_000)

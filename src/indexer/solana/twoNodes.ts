@@ -25,17 +25,18 @@ type Words = ReadonlyMap<string, ReadTransaction | null>
 /**
  * Reads listed transactions of one node. What it can't show is another's to show; payments and their ends, which are
  * believed for ever, are another's to confirm: what two nodes say counts. Where no other answers, one's word does.
- * @throws RpcError transient where nodes contradict each other: until two agree nothing behind is read
+ * @returns all, or those before the first about which nodes contradict each other: one of them may come later for long
+ * @throws RpcError transient where that is the first of all: until two agree nothing behind is read
  */
 export async function readConfirmed(
   { rpc, registrar, commitment }: Options,
   listed: readonly ListedTransaction[],
 ): Promise<ReadTransaction[]> {
-  const [txs, words] = await rpc.onOneNode(async (call) => {
+  const [first, txs, words] = await rpc.onOneNode(async (call) => {
     const read = await readTransactions(call, registrar, listed, commitment)
     const asked = read.filter((tx) => isLaidAside(tx) || hasEvents(tx))
     const others: Words[] = []
-    if (asked.length === 0) return [read, others]
+    if (asked.length === 0) return [call, read, others]
     await rpc.onAnotherNode(call, async (other) => {
       others.push(await readAgain(other, { registrar, commitment }, asked))
       const isTold = ({ signature }: ReadTransaction) => others.some((word) => word.has(signature))
@@ -43,14 +44,22 @@ export async function readConfirmed(
       if (!asked.every((tx) => isTold(tx) && agreed(tx, others)))
         throw new RpcError('refused', 'another node says otherwise, or can not tell')
     })
-    return [read, others]
+    return [call, read, others]
   })
   // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
-  return txs.map((tx) => {
+  const told: ReadTransaction[] = []
+  for (const tx of txs) {
     const word = agreed(tx, words)
-    if (!word) throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
-    return word
-  })
+    if (word) {
+      told.push(word)
+      continue
+    }
+    // two that lack what the first one lists are asked first next time: it alone would hold up all
+    if (words.filter((word) => word.has(tx.signature)).length > 1) rpc.passOver(first)
+    if (told.length > 0) break
+    throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
+  }
+  return told
 }
 
 const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: ReadTransaction) => [

@@ -10,7 +10,7 @@ import {
   signatureText,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { moveCursor, type PaymentCursor, readCursor, readKnownCommunityPayments } from '../../db/payments/cursor.js'
+import { moveCursor, type PaymentCursor, readCursor } from '../../db/payments/cursor.js'
 import { confirmPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -94,6 +94,8 @@ export class PaymentWatcher {
 
   async #advance(isTold: boolean): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
+    // a clock that was set back would put off lists, searches and alarms until its time comes again
+    if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await this.#load()
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
@@ -127,10 +129,9 @@ export class PaymentWatcher {
     const { pool, identity, chain, startSlot } = this.#options
     const key = { network: identity.network, chain }
     const cursor = await readCursor(pool, key, startSlot)
-    const communityNames = await readKnownCommunityPayments(pool, key, cursor)
     return {
       cursor,
-      tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames }),
+      tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames: cursor.communitySequence }),
       listedTo: cursor.signature && signatureText(cursor.signature),
       listedMs: Number.NEGATIVE_INFINITY,
       tail: new PaymentTail(this.#options),

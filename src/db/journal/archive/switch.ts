@@ -5,7 +5,7 @@ import { ACTOR_BYTES, isClusterChangeKind } from '../../../registry/journal/chan
 import { ENTRY_KIND, type EntryKind } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { startCopy } from '../../pg/copy.js'
-import { appliedMigrations } from '../../pg/migrate.js'
+import { appliedMigrations, refuseUnknown } from '../../pg/migrate.js'
 import { leaf, type StateTable } from '../../pg/partitions.js'
 import { type Partition, readPartitions } from '../partitions.js'
 import { switchInTries } from '../rewind/lock.js'
@@ -78,7 +78,11 @@ export async function restorePartition(client: pg.ClientBase, moved: Moved): Pro
   const partition = await partitionOf(client, moved)
   const made = await createTable(client, network, partition)
   await withFile(moved, async (file, index) => {
-    await refuseNewer(client, file.path, index)
+    refuseUnknown(
+      index.migrations,
+      await appliedMigrations(client),
+      (unknown) => new Error(`${file.path} is of a newer version (${unknown}): restore it with that one.`),
+    )
     for (const block of index.blocks) {
       const rows = await file.read(block)
       const copy = startCopy(client, `${made} (${index.columns})`)
@@ -111,12 +115,6 @@ function withFile<T>(
       throw new BrokenArchiveError(`${file.path} is not the file that was written: put that one back from a copy.`)
     return work(file, (await file.index()).index)
   })
-}
-
-async function refuseNewer(client: pg.ClientBase, path: string, { migrations }: ArchiveIndex): Promise<void> {
-  const known = new Set(await appliedMigrations(client))
-  const unknown = migrations.find((name) => !known.has(name))
-  if (unknown) throw new Error(`${path} is of a newer version (${unknown}): restore it with that one.`)
 }
 
 /** Makes an empty table beside a partition, with its indexes; the constraint saves the switch a scan. */

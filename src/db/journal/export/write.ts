@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { decodeEntry } from '../../../registry/journal/decode.js'
 import { NETWORKS, type Network } from '../../../registry/primitives/network.js'
 import { startCopy } from '../../pg/copy.js'
-import { appliedMigrations } from '../../pg/migrate.js'
+import { appliedMigrations, refuseUnknown } from '../../pg/migrate.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { appendEntries } from '../append.js'
@@ -117,9 +117,11 @@ class Copies {
 }
 
 async function begin(client: pg.ClientBase, manifest: Manifest): Promise<Manifest> {
-  const known = new Set(await appliedMigrations(client))
-  const unknown = manifest.migrations.find((name) => !known.has(name))
-  if (unknown) throw new ImportError(`the export is of a newer version (${unknown}): import it with that one.`)
+  refuseUnknown(
+    manifest.migrations,
+    await appliedMigrations(client),
+    (unknown) => new ImportError(`the export is of a newer version (${unknown}): import it with that one.`),
+  )
   await client.query(`CREATE SCHEMA ${SCHEMA}`)
   for (const network of NETWORKS) {
     const exported = manifest.networks[network]

@@ -5,6 +5,7 @@ import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
+import { paidText } from './followed.js'
 import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
@@ -39,14 +40,16 @@ const SHOWN = 5
 
 function OwnNames() {
   const account = useAccount()
-  const [other, setOther] = useState<string | null>(null)
+  const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
   const names = ownNames(account)
+  // on another network, or after a move, it may be anybody's
+  const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
   const show = (data: FormData) =>
     account.attempt(async () => {
       const name = String(data.get('own')).replace(/\/$/, '').toLowerCase()
       const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
       if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
-      setOther(name)
+      setAsked({ name, id })
     })
   return (
     <>
@@ -62,7 +65,7 @@ function OwnNames() {
           </Form>
         </Card>
       )}
-      {[...new Set([...(other ? [other] : []), ...names.slice(0, SHOWN)])].map((name) => (
+      {[...new Set([...other, ...names.slice(0, SHOWN)])].map((name) => (
         <Own key={name} name={name} />
       ))}
     </>
@@ -88,7 +91,7 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   const chain = payable(account).find(({ network }) => network === price.network)
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
-  const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}. What buys nothing can be taken back.`
+  const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' }))) return false
   const tx =
     info.type === 'evm'

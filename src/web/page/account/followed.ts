@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { keep, kept } from '../lib/kept.js'
 import { follow, isFinal } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account } from './state.js'
@@ -17,13 +18,23 @@ const ITEM = 'clusterd.followed'
 /** Newest transactions that are known over a reload. */
 const KEPT = 20
 
-function stored(): readonly Followed[] {
-  try {
-    return JSON.parse(sessionStorage.getItem(ITEM) ?? '[]')
-  } catch {
-    return []
-  }
+/** Known beyond the page that sent them: a wallet may answer when its visitor has gone on to another one. */
+let all = kept<readonly Followed[]>(ITEM) ?? []
+const listeners = new Set<(known: readonly Followed[]) => void>()
+
+function know(next: readonly Followed[]): void {
+  all = next
+  keep(ITEM, next.slice(0, KEPT))
+  for (const listener of listeners) listener(next)
 }
+
+const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
+
+/** Words before a payment for what was paid from here and is not decided. */
+export const paidText = ({ followed }: Account, title: string): string =>
+  followed.some((one) => one.title === title && isOpen(one))
+    ? ' You have paid for it already, and that is not decided yet.'
+    : ''
 
 /**
  * Transactions that a wallet sent from here on a network, newest first. They outlive the page, whose visitor looks at
@@ -34,33 +45,46 @@ export function useFollowed(
   say: Account['say'],
   onEnd: () => Promise<void>,
 ) {
-  const [all, setAll] = useState(stored)
+  const [known, setKnown] = useState(all)
+  const latest = useRef({ payer, say, onEnd })
+  latest.current = { payer, say, onEnd }
+  const watched = useRef(new Set<string>())
   const left = useRef(new AbortController())
-  useEffect(() => sessionStorage.setItem(ITEM, JSON.stringify(all.slice(0, KEPT))), [all])
-  async function watch({ title, tx, isTestnet }: Followed) {
-    const show = (status: TxStatus) => setAll((known) => known.map((one) => (one.tx === tx ? { ...one, status } : one)))
+  const watch = useRef(async ({ title, tx, payer, isTestnet }: Followed) => {
+    const show = (status: TxStatus) => know(all.map((one) => (one.tx === tx ? { ...one, status } : one)))
     const status = await follow(tx, isTestnet, show, left.current.signal)
     if (!status) return
-    await onEnd()
-    if (status.status === 'finalized') say(`${title} is yours.`)
-    else say(`${title} was not registered: the line below says why.`, 'error')
-  }
-  const goOn = useRef(() => {
-    for (const one of all) if (!one.status || !isFinal(one.status)) void watch(one)
+    await latest.current.onEnd()
+    // another wallet may be signed in by now
+    if (latest.current.payer !== payer) return
+    if (status.status === 'finalized') latest.current.say(`${title} is yours.`)
+    else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
   })
   useEffect(() => {
-    goOn.current()
-    const { current } = left
-    return () => current.abort()
+    listeners.add(setKnown)
+    setKnown(all)
+    return () => {
+      listeners.delete(setKnown)
+      left.current.abort()
+    }
   }, [])
+  useEffect(() => {
+    for (const one of known) {
+      if (watched.current.has(one.tx) || !isOpen(one)) continue
+      watched.current.add(one.tx)
+      void watch.current(one)
+    }
+  }, [known])
   return {
-    followed: all.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
+    followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
     follow(title: string, tx: string) {
-      const sent: Followed = { title, tx, payer, isTestnet, status: null }
-      setAll((known) => [sent, ...known])
+      know([{ title, tx, payer, isTestnet, status: null }, ...all])
       say(`Sent. ${title} is being registered.`)
-      void watch(sent)
     },
-    forget: () => setAll([]),
+    forget() {
+      left.current.abort()
+      left.current = new AbortController()
+      know([])
+    },
   }
 }

@@ -34,6 +34,7 @@ export default function AccountPages({ page }: { page: string }) {
 function Shown({ page }: { page: string }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
+  told.current.say = say
   // at once: a later effect would take away what the new page says by then
   useLayoutEffect(() => {
     // what was said on another page is over

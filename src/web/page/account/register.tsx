@@ -5,6 +5,7 @@ import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
+import { paidText } from './followed.js'
 import { chainText, Field, FollowedList, Form } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 import type { Transaction } from './wallets.js'
@@ -131,7 +132,7 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
     isGrave: true,
   } as const
   if (own?.isPrivate && !(await confirmed(reveals))) return false
-  const text = `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}. The first valid bid wins; what a later one paid can be taken back.`
+  const text = `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
   const data = offer.quote.transactionData
   account.follow(name, await account.pay(chain, Array.isArray(data) ? data[0]! : data))

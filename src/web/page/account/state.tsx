@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Call, call } from '../lib/api.js'
+import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import type { Chain, Cluster, OwnedName } from '../lib/types.js'
@@ -41,6 +42,7 @@ export interface Account {
   message: { text: string; kind: 'note' | 'error' }
   question: (Question & { answer(isYes: boolean): void }) | null
   isTestnet: boolean
+  /** Says what came of the wallet's work; nothing where another wallet is signed in by then. */
   say(text: string, kind?: 'note' | 'error'): void
   /** Asks before something irreversible. @returns whether the answer was yes */
   confirmed(question: Question): Promise<boolean>
@@ -71,18 +73,7 @@ export function useAccount(): Account {
 
 const SESSION_ITEM = 'clusterd.session'
 
-function storedSession(): Session | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(SESSION_ITEM) ?? 'null')
-  } catch {
-    return null
-  }
-}
-
-function storeSession(session: Session | null): void {
-  if (session) sessionStorage.setItem(SESSION_ITEM, JSON.stringify(session))
-  else sessionStorage.removeItem(SESSION_ITEM)
-}
+const storeSession = (session: Session | null): void => keepItem(SESSION_ITEM, session)
 
 type Proof = Record<'signature' | 'signingDate' | 'type' | 'wallet', string>
 type Say = Account['say']
@@ -172,20 +163,32 @@ function useTalk() {
         }
         setQuestion({ ...asked, answer })
       }),
-    async attempt(work: () => Promise<unknown>) {
-      try {
-        return (await work()) !== false
-      } catch (error) {
-        say(sentenceOf(error), 'error')
-        return false
-      }
-    },
   }
+}
+
+/** What is said of a wallet's work: nothing where another one is signed in by then. */
+function useVoice(tell: Say, payer: string) {
+  const who = useRef(payer)
+  who.current = payer
+  const say: Say = (...said) => {
+    if (who.current === payer) tell(...said)
+  }
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      return (await work()) !== false
+    } catch (error) {
+      say(sentenceOf(error), 'error')
+      return false
+    }
+  }
+  return { say, attempt }
 }
 
 /** Requests with the wallet's key, until one finds that it has ended. */
 function useSend(session: Session | null, isTestnet: boolean) {
   const [ended, setEnded] = useState<string | null>(null)
+  const latest = useRef(session)
+  latest.current = session
   const send = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
     try {
       return await call<T>(path, { ...asked, isTestnet, token: session?.token })
@@ -193,8 +196,10 @@ function useSend(session: Session | null, isTestnet: boolean) {
       if (!session || !isRefused(error)) throw error
       // some routes refuse proofs beside the key
       const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
-      if (!isRefused(await validated.catch((refused: unknown) => refused))) throw error
-      storeSession(null)
+      const isOver = isRefused(await validated.catch((refused: unknown) => refused))
+      // a late answer ends nothing of who has signed in since
+      if (!isOver || latest.current?.token !== session.token) throw error
+      if (kept<Session>(SESSION_ITEM)?.token === session.token) storeSession(null)
       setEnded(session.token)
       throw new KeyEnded()
     }
@@ -205,23 +210,23 @@ function useSend(session: Session | null, isTestnet: boolean) {
 /** Holds the account of the pages below. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
   const { isTestnet } = useNet()
-  const [session, setSession] = useState(storedSession)
+  const [session, setSession] = useState(() => kept<Session>(SESSION_ITEM))
   const [known, setKnown] = useState<Known>(UNKNOWN)
   const [chains, setChains] = useState<readonly Chain[]>([])
-  const connected = useRef<ConnectedAccount | null>(null)
   const wallets = useWallets()
   const talk = useTalk()
   const { send, isEnded } = useSend(session, isTestnet)
 
   const keep = (next: Session | null) => {
     storeSession(next)
-    connected.current = connected.current?.address === next?.address ? connected.current : null
     // who signs in again goes on with what is on the page
     if (next?.address !== session?.address) setKnown(UNKNOWN)
     setSession(next)
   }
+  const payer = session?.address ?? ''
+  const { say, attempt } = useVoice(talk.say, payer)
   const key = `${session?.token} ${isTestnet}`
-  const say = useRef(talk.say)
+  const tell = useRef(talk.say)
   const shown = useRef(key)
   shown.current = key
   const reload = async () => {
@@ -248,7 +253,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     if (key) void latest.current()
   }, [key])
   useEffect(() => {
-    const why = (error: unknown) => say.current(sentenceOf(error), 'error')
+    const why = (error: unknown) => tell.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
 
@@ -259,13 +264,11 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     const found = await wallet.connect()
     if (found.address !== session.address)
       throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
-    connected.current = found
     return found
   }
-  const payer = session?.address ?? ''
-  const { forget, ...sent } = useFollowed({ payer, isTestnet }, talk.say, () => latest.current())
+  const { forget, ...sent } = useFollowed({ payer, isTestnet }, say, () => latest.current())
   const value: Account = {
-    ...{ session, wallets, ...known, ...talk, isTestnet, isEnded, send, reload, account },
+    ...{ session, wallets, ...known, ...talk, say, attempt, isTestnet, isEnded, send, reload, account },
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
       // another wallet or network, or a newer answer, may be shown by now
@@ -282,7 +285,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'
-      const isRevoked = await talk.attempt(() => send(path, { method: 'DELETE' }))
+      const isRevoked = await attempt(() => send(path, { method: 'DELETE' }))
       if (everywhere && !isRevoked) return
       // the key is forgotten here even where the server can't revoke it now
       keep(null)
@@ -290,11 +293,11 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     async pay(chain, transaction, ...approvals) {
-      const payer = await account()
-      talk.say('Waiting for your wallet…')
+      const from = await account()
+      say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await sendOn(payer, chain, approval)
-      return sendOn(payer, chain, transaction)
+      for (const approval of approvals) if (approval) await sendOn(from, chain, approval)
+      return sendOn(from, chain, transaction)
     },
   }
   return <Context.Provider value={value}>{children}</Context.Provider>

@@ -78,6 +78,19 @@ export function useStatus(tx: string) {
   )
 }
 
+/** Questions of `follow` at once: the service holds each, and a browser has few connections to one service. */
+const LANES = 3
+const lanes = Array.from({ length: LANES }, (): Promise<unknown> => Promise.resolve())
+let turns = 0
+
+/** Work that waits for what its lane does before. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const lane = turns++ % LANES
+  const done = lanes[lane]!.then(work)
+  lanes[lane] = done.catch(() => {})
+  return done
+}
+
 /** Follows a transaction until its status is final. @param show gets each status @returns null once called off */
 export async function follow(
   tx: string,
@@ -87,7 +100,7 @@ export async function follow(
 ): Promise<TxStatus | null> {
   let before: TxStatus | undefined
   for (;;) {
-    before = (await ask(tx, isTestnet, before, signal).catch(() => undefined)) ?? before
+    before = (await inTurn(() => ask(tx, isTestnet, before, signal)).catch(() => undefined)) ?? before
     if (signal.aborted) return null
     if (before) show(before)
     if (before && isFinal(before)) return before

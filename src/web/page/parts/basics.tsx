@@ -106,7 +106,7 @@ interface CardProps {
 }
 
 /** Goes on with a list; who pressed it to the end of the list is left there, not at the top of the page. */
-export function More({ isMore, onMore }: { isMore: boolean; onMore: () => Promise<unknown> }) {
+export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
   const [isBusy, setBusy] = useState(false)
   const [isPressed, setPressed] = useState(false)
   const end = useRef<HTMLParagraphElement>(null)
@@ -130,9 +130,15 @@ export function More({ isMore, onMore }: { isMore: boolean; onMore: () => Promis
     )
   return isPressed ? (
     <p class="soft" tabIndex={-1} ref={end}>
-      That is all.
+      {atEnd}
     </p>
   ) : null
+}
+interface MoreProps {
+  isMore: boolean
+  onMore: () => Promise<unknown>
+  /** What is said where it does not go on. */
+  atEnd?: string | undefined
 }
 
 /** What is asked for: skeleton lines until it is there, words where that fails. */

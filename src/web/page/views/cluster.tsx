@@ -178,10 +178,11 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
         ) : (
           <>
             <Events events={items} />
-            <More isMore={isMore && items.length < EVENTS.most} onMore={more} />
-            {isMore && items.length === EVENTS.most && (
-              <p class="soft">What is older is in the feed of events alone.</p>
-            )}
+            <More
+              isMore={isMore && items.length < EVENTS.most}
+              onMore={more}
+              atEnd={isMore ? 'What is older is in the feed of events alone.' : undefined}
+            />
             {addresses.length > ACTORS && (
               <p class="soft">
                 Of the first {ACTORS} of its {addresses.length} wallets.
@@ -277,6 +278,8 @@ export function AddressPage({ address }: { address: string }) {
 function AddressView({ address }: { address: string }) {
   const cluster = useAsk<{ clusterId: string | null }>(`/v1/clusters/address/${encodeURIComponent(address)}`)
   const found = useAsk<Cluster>(cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null)
+  // the names alone would be shown, and taken away again for those of the cluster
+  if (!cluster.data && !cluster.error) return <Loaded asked={cluster}>{() => null}</Loaded>
   if (cluster.data?.clusterId) return <ClusterView asked={found} />
   return (
     <div class="columns">

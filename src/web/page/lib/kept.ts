@@ -1,0 +1,18 @@
+/** What a tab knows over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
+
+/** @returns null for what is not kept */
+export function kept<T>(item: string): T | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(item) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+/** Keeps a value, null: none. */
+export function keep(item: string, value: unknown): void {
+  try {
+    if (value === null) sessionStorage.removeItem(item)
+    else sessionStorage.setItem(item, JSON.stringify(value))
+  } catch {}
+}

@@ -1,0 +1,180 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../src/testing/until.js'
+import { freshName, freshWallet, registerOn, world } from '../support/world.js'
+import { findChromium, narrowScreen } from './browser.js'
+
+/** Time for a page to do what it is not to do. */
+const MOMENT_MS = 1_000
+
+/** What comes when its wallet, its page or its form is there no more. */
+describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
+  const screen = narrowScreen()
+  let page: Page
+
+  beforeAll(() => {
+    page = screen.page
+  })
+
+  const open = (path: string) => page.goto(`${world().api}${path}`)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
+  const message = () => page.locator('#message').textContent()
+  const session = () => page.evaluate<string | null>("sessionStorage.getItem('clusterd.session')")
+  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const followed = (status: string, name: string) =>
+    page.locator(`.followed li[data-status=${status}]`).filter({ hasText: name }).first().waitFor()
+  async function signIn(path: string) {
+    screen.wallet.account = await freshWallet()
+    await open(path)
+    await page.evaluate('sessionStorage.clear()')
+    await open(path)
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+    return screen.wallet.account
+  }
+  async function signInOther() {
+    await press('Sign out')
+    await told('Signed out.')
+    screen.wallet.account = await freshWallet()
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+  }
+  async function leaveAndReturn(title: string) {
+    await page.getByRole('link', { name: 'clusterd' }).first().click()
+    await page.locator('.chains li').first().waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+  }
+  /** Holds what matches until that is called. */
+  async function held(paths: RegExp): Promise<() => void> {
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(paths, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await gate
+      await route.continue()
+    })
+    return release
+  }
+  async function typed(name: string): Promise<void> {
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    await press('Register')
+  }
+
+  it.each([
+    ['on its page', false],
+    ['whose page was left', true],
+  ])('an answer for the wallet before, %s, tells the next one nothing, and leaves it its key', async (_, isLeft) => {
+    await signIn('/@keys')
+    const release = await held(/\/v1\/keys$/)
+    await page.getByLabel('What it is for').fill('of the first')
+    await press('Make a key')
+    if (isLeft) await leaveAndReturn('API keys')
+    await signInOther()
+    const validated = page.waitForResponse(/auth\/validate/)
+    release()
+    await validated
+    await page.waitForTimeout(MOMENT_MS)
+    expect(await message()).toBe('Signed in.')
+    expect(await session()).not.toBeNull()
+  })
+
+  it('the end of a payment is not told to another wallet', async () => {
+    const first = await signIn('/@register')
+    const name = freshName('other')
+    const tx = await registerOn('1', first, [{ name }])
+    await until.status(world(), tx, 'finalized')
+    const sent = { title: name, tx, payer: first.address.toLowerCase(), isTestnet: false, status: null }
+    await signInOther()
+    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify([sent]))})`)
+    const asked = page.waitForResponse(/register\/tx\//)
+    await page.reload()
+    await asked
+    await page.waitForTimeout(MOMENT_MS)
+    expect(await page.locator('main').textContent()).not.toContain(name)
+  })
+
+  it('a payment that its wallet sends when its page was left is followed on the next one', async () => {
+    const first = await signIn('/@register')
+    const name = freshName('left')
+    let sign = () => {}
+    const pressed = new Promise<void>((resolve) => {
+      sign = resolve
+    })
+    const signTransaction = (async (...asked: Parameters<typeof first.signTransaction>) => {
+      await pressed
+      return first.signTransaction(...asked)
+    }) as typeof first.signTransaction
+    screen.wallet.account = { ...first, signTransaction }
+    await typed(name)
+    await confirm('Pay')
+    await told('Waiting for your wallet')
+    await leaveAndReturn('Register')
+    sign()
+    await followed('finalized', name)
+    await told(`${name} is yours.`)
+    expect(await page.evaluate<string>("sessionStorage.getItem('clusterd.followed')")).toContain(name)
+  })
+
+  it('says before a payment that one for the same name is under way', async () => {
+    const first = await signIn('/@register')
+    const name = freshName('again')
+    const payer = first.address.toLowerCase()
+    const sent = (title: string, byte: string) => ({ title, tx: `0x${byte.repeat(32)}`, payer, isTestnet: false })
+    const all = JSON.stringify([sent(name, 'ab'), sent(`guild/${name}`, 'ac')])
+    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(all)})`)
+    await page.reload()
+    await followed('not_found', name)
+    await typed(name)
+    await page.locator('dialog').waitFor()
+    expect(await page.locator('dialog').textContent()).toContain('You have paid for it already')
+    await confirm('Cancel')
+    await page.getByLabel('Name', { exact: true }).fill('')
+    await typed(freshName('fresh'))
+    await page.locator('dialog').waitFor()
+    expect(await page.locator('dialog').textContent()).not.toContain('already')
+    await confirm('Cancel')
+    await page.getByRole('link', { name: 'Communities' }).click()
+    await page.getByLabel('Community', { exact: true }).fill('guild')
+    await page.getByLabel('Your name there').fill(name)
+    await press('Get it')
+    await page.locator('dialog').filter({ hasText: 'You have paid for it already' }).waitFor()
+    await confirm('Cancel')
+  })
+
+  it('many payments that are not decided leave the page connections to its service', async () => {
+    const first = await signIn('/@register')
+    const payer = first.address.toLowerCase()
+    const all = Array.from({ length: 12 }, (_, i) => ({
+      ...{ title: `stuck-${i}`, tx: `0x${String(i).padStart(64, '0')}`, payer, isTestnet: false, status: null },
+    }))
+    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`)
+    let [asked, most] = [0, 0]
+    const told = new Set<string>()
+    await page.route(/register\/tx\//, async (route) => {
+      most = Math.max(most, ++asked)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      asked--
+      const tx = /0x\w{64}/.exec(route.request().url())![0]
+      told.add(tx)
+      await route.fulfill({ json: { tx, status: 'not_found' } }).catch(() => {})
+    })
+    await page.reload()
+    await expect.poll(() => told.size, { timeout: 20_000 }).toBe(12)
+    expect(most).toBeLessThanOrEqual(3)
+  })
+
+  it('works where the browser keeps nothing', async () => {
+    await page.addInitScript({
+      content: `Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('Access is denied.') } })`,
+    })
+    await open('/@account')
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+    await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
+  })
+})
