@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type AppendResult,
@@ -159,4 +159,18 @@ test('no change is taken until the new generation has been caught up', async () 
   expect(await configure(null, 'kept')).toEqual({ kind: 'catching_up' })
   await pool.query('UPDATE journal_heads SET caught_up = true')
   expect(await make({ kind: 'create_cluster', actor: carol })).toMatchObject({ kind: 'made' })
+})
+
+test('a change reads the rules in force alone, however many there were: all others wait for the lock', async () => {
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+  await bid(bob, 'ruled', 200)
+  for (let n = 0; n < 6; n++) expect(await configure(bob, 'ruled', n % 2 === 1)).toEqual({ kind: 'made' })
+  const asked = vi.spyOn(pg.Client.prototype, 'query')
+  await register(bob, 'ruled', 'one')
+  await configure(bob, 'ruled')
+  const isOfRules = ([text]: readonly unknown[]) => typeof text === 'string' && text.includes('k(name, since)')
+  const results = asked.mock.results.filter((_, i) => isOfRules(asked.mock.calls[i]!))
+  asked.mockRestore()
+  const read = await Promise.all(results.map(({ value }) => value as unknown as Promise<pg.QueryResult>))
+  expect(read.map(({ rows }) => rows.length)).toEqual([1, 1])
 })

@@ -64,6 +64,18 @@ it('a node whose answers have another form is passed over for one whose answers 
   }
 })
 
+it('a node that lists what is no signature is passed over, and has no other refuse it and rest', async () => {
+  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
+  const watcher = await world.watcher({ rpc })
+  const slot = await world.connection.getSlot()
+  await world.pay(world.payer(0), 'beside-garbage')
+  world.proxy.alter = (method, _, result) =>
+    method === 'getSignaturesForAddress' ? [{ signature: 'none', slot, err: null }, ...(result as object[])] : result
+  await settle(watcher)
+  expect((await names()).at(-1)).toBe('beside-garbage')
+  world.proxy.alter = null
+})
+
 it('a payment that one odd answer left out is read again after a while, without a restart', async () => {
   let nowMs = Date.now()
   const watcher = await world.watcher({ nowMs: () => nowMs })

@@ -42,6 +42,13 @@ export class RpcError extends Error {
   }
 }
 
+/** A node lacks what another has told of: one more may have it. No fault, else who denies a lie would rest for it. */
+export class LackingError extends RpcError {
+  constructor(message: string) {
+    super('transient', message)
+  }
+}
+
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'

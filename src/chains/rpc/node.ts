@@ -106,6 +106,9 @@ export class Node {
     this.#restUntilMs <= nowMs &&
     !this.isMuted(nowMs)
 
+  /** Whether it rests for faults, and may answer again by a time. */
+  isBackBy = (byMs: number): boolean => this.#faultsInARow > 0 && this.#restUntilMs < byMs
+
   answered(): void {
     this.#faultsInARow = 0
     this.#restUntilMs = 0

@@ -1,6 +1,6 @@
 import { inTime } from '../../ops/notify.js'
 import { ChainUnavailableError } from '../chain.js'
-import { RpcError, transient } from './errors.js'
+import { LackingError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
 
@@ -215,6 +215,11 @@ export class NodePool<Hash extends string> {
     return null
   }
 
+  /** Whether a node other than that of `than` rests, and may answer again by a time. */
+  isBackBy(than: Call, byMs: number): boolean {
+    return this.#nodes.some((node) => node.call !== than && node.isBackBy(byMs))
+  }
+
   /** Tries the node of a call after the others for a while, and leaves it its say: it does not rest. */
   passOver(call: Call): void {
     this.#nodes.find((node) => node.call === call)?.setBehind(performance.now() + PASSED_OVER_MS)
@@ -293,7 +298,8 @@ export class NodePool<Hash extends string> {
       const error = orUnreadable(thrown)
       if (error instanceof WrongChainError) return { error }
       if (!(error instanceof RpcError)) throw error
-      if (isFaultOfNode(error)) {
+      if (error instanceof LackingError) node.answered()
+      else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)
       }

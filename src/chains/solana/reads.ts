@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { NodeError, RpcError, transient } from '../rpc/errors.js'
+import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, noEvents, type RawTransaction } from './events.js'
@@ -193,9 +193,9 @@ export const readTransactions = (
     listed.map(async (one) => {
       const { signature, slot } = one
       const tx = await readListed(call, registrar, one, commitment)
-      if (!tx) throw transient(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+      if (!tx) throw new LackingError(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
       // the cursor never goes back: a slot counts that is told twice
-      if (tx.slot !== slot) throw transient(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
+      if (tx.slot !== slot) throw new LackingError(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
       return tx
     }),
   )

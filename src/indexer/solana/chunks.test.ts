@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
-import type { ReadTransaction } from '../../chains/solana/reads.js'
+import type { ListedTransaction, ReadTransaction } from '../../chains/solana/reads.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { inChunks } from './chunks.js'
 import type { PaymentWatcherOptions } from './types.js'
@@ -12,17 +12,23 @@ const listed = ['a', 'b'].map((signature, i) => ({ signature, slot: 7 + i }))
 
 const VERSION = new NodeError({ code: -32_015, message: 'Transaction version (1) is not supported' })
 
+const TRANSACTION = { message: { accountKeys: [PROGRAM] } }
+
 /** A node that refuses some transactions for their form. */
 const node = (refused: readonly string[]): Call => {
   return async <T>(_method: string, [signature]: readonly unknown[]): Promise<T> => {
     if (refused.includes(signature as string)) throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
     const { slot } = listed.find((one) => one.signature === signature)!
-    const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
+    const transaction = { ...TRANSACTION, signatures: [signature] }
     return { slot, blockTime: 1, meta: { err: null, innerInstructions: [] }, transaction } as T
   }
 }
 
-async function read(nodes: Record<string, Call>, taken: ReadTransaction[] = []): Promise<ReadTransaction[]> {
+async function read(
+  nodes: Record<string, Call>,
+  taken: ReadTransaction[] = [],
+  asked: readonly ListedTransaction[] = listed,
+): Promise<ReadTransaction[]> {
   const rpc = new NodePool<string>({
     ...{ label: 'solana', urls: Object.keys(nodes), connect: (url) => nodes[url]!, behindBlocks: 50 },
     ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: 8, timeMs: null }) },
@@ -31,7 +37,7 @@ async function read(nodes: Record<string, Call>, taken: ReadTransaction[] = []):
   const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized', identity, label: 'solana' }
   await inChunks(
     { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
-    listed,
+    asked,
     async (txs) => void taken.push(...txs),
   )
   return taken
@@ -81,3 +87,31 @@ it.concurrent('and that one is taken as soon as both have it', async () => {
   const shown = await read({ 'http://first': nodeWithout(() => []), 'http://late': late })
   expect(shown.map(({ signature }) => signature)).toEqual(['a', 'b'])
 }, 20_000)
+
+it.concurrent('of three, a lie behind the truth is not believed once its node is asked last', async () => {
+  const taken: ReadTransaction[] = []
+  const [honest, other] = [nodeWithout(() => ['b']), nodeWithout(() => ['b'])]
+  const lied = read({ 'http://liar': nodeWithout(() => []), 'http://honest': honest, 'http://other': other }, taken)
+  await expect(lied).rejects.toThrow('two nodes contradict each other about b')
+  expect(taken.map(({ signature }) => signature)).toEqual(['a'])
+}, 30_000)
+
+it.concurrent('a node is asked for little of what another one alone lists: it would refuse to answer', async () => {
+  const lies = Array.from({ length: 400 }, (_, i) => ({ signature: `lie ${i}`, slot: 7 }))
+  let asked = 0
+  const count =
+    (call: Call): Call =>
+    (method, params) => {
+      if (method === 'getTransaction') asked += 1
+      return call(method, params)
+    }
+  const liar: Call = async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
+    const shown = (await nodeWithout(() => [])(method, ['a'])) as object
+    return (
+      method === 'getTransaction' ? { ...shown, transaction: { ...TRANSACTION, signatures: [signature] } } : shown
+    ) as T
+  }
+  const honest = count(nodeWithout(() => lies.map(({ signature }) => signature)))
+  await expect(read({ 'http://liar': liar, 'http://honest': honest }, [], lies)).rejects.toThrow('contradict')
+  expect(asked).toBeLessThan(60)
+}, 30_000)

@@ -5,6 +5,8 @@ import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction: two batches of a node. */
 const CHUNK = 200
+/** Of the first one, and each next is twice as large: who lists what is not there has others asked for little of it. */
+const FIRST_CHUNK = 4
 /** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
 const CHUNKS_AHEAD = 2
 
@@ -30,11 +32,14 @@ export async function inChunks(
     return { some, read }
   }
   let requested = 0
+  let size = FIRST_CHUNK
   let done = 0
   let registrations = 0
   while (done < listed.length && !signal.aborted) {
-    for (; ahead.length < CHUNKS_AHEAD && requested < listed.length; requested += CHUNK)
-      ahead.push(readAhead(listed.slice(requested, requested + CHUNK)))
+    for (; ahead.length < CHUNKS_AHEAD && requested < listed.length; size = Math.min(2 * size, CHUNK)) {
+      ahead.push(readAhead(listed.slice(requested, requested + size)))
+      requested += size
+    }
     const { some, read } = ahead.shift()!
     const txs = await read
     await write(txs)

@@ -145,3 +145,29 @@ it.concurrent('of three, one that lists what the two others lack is asked after 
   await expect(two.read()).rejects.toThrow(CONTRADICT)
   expect(await two.isShown()).toBe(true)
 }, 30_000)
+
+/** A node that gives an error at some of its answers about transactions, by their number from 0 on. */
+function failing(told: Told, fails: (nth: number) => boolean): Call {
+  let nth = 0
+  const call = node(told)
+  return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+    if (method === 'getTransaction' && fails(nth++)) throw new RpcError('transient', 'overloaded')
+    return call<T>(method, params)
+  }
+}
+
+it.concurrent.each([
+  // who lacks what another lists is no node with a fault, whose word would not count at the next look
+  ['fails first, so that the honest one is asked for what it lacks', failing(ONE, (nth) => nth === 0), {}],
+  ['has been waiting for a fault of the honest one', ONE, failing({}, (nth) => nth === 0)],
+])(
+  'a lie is not believed where its node %s',
+  async (_, first, second) => {
+    const read = reader({ first, second })
+    for (let look = 0; look < 2; look++) {
+      await expect(read()).rejects.toThrow()
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+  },
+  20_000,
+)

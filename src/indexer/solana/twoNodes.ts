@@ -37,13 +37,20 @@ export async function readConfirmed(
     const asked = read.filter((tx) => isLaidAside(tx) || hasEvents(tx))
     const others: Words[] = []
     if (asked.length === 0) return [call, read, others]
-    await rpc.onAnotherNode(call, async (other) => {
+    const confirm = async (other: Call) => {
       others.push(await readAgain(other, { registrar, commitment }, asked))
       const isTold = ({ signature }: ReadTransaction) => others.some((word) => word.has(signature))
       // the next one is asked, too
       if (!asked.every((tx) => isTold(tx) && agreed(tx, others)))
         throw new RpcError('refused', 'another node says otherwise, or can not tell')
-    })
+    }
+    const endMs = performance.now() + LAG_MS
+    await rpc.onAnotherNode(call, confirm)
+    // one that rests for a moment is waited for: who lies all the time would be believed by then
+    while (others.length === 0 && performance.now() < endMs && rpc.isBackBy(call, endMs)) {
+      await sleep(LOOK_MS)
+      await rpc.onAnotherNode(call, confirm)
+    }
     return [call, read, others]
   })
   // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
@@ -67,7 +74,10 @@ const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: Re
 ]
 const hasEvents = (tx: ReadTransaction): boolean => eventsOf(tx).some((events) => events.length > 0)
 
-/** What another node has of some transactions; it can't tell of those beyond what it keeps. */
+/**
+ * What another node has of some transactions; it can't tell of those beyond what it keeps. The first that it lacks is
+ * asked for again, those behind it once that one has come: what others list makes it do no work without end.
+ */
 async function readAgain(
   call: Call,
   { registrar, commitment }: Omit<Options, 'rpc'>,
@@ -75,9 +85,11 @@ async function readAgain(
 ): Promise<Words> {
   const found = new Map<string, ReadTransaction | null>()
   const endMs = performance.now() + LAG_MS
+  let asked = listed
   for (let left = listed; ; await sleep(LOOK_MS)) {
-    const txs = await Promise.all(left.map((one) => readListed(call, registrar, one, commitment)))
-    for (const [i, { signature }] of left.entries()) found.set(signature, txs[i]!)
+    const txs = await Promise.all(asked.map((one) => readListed(call, registrar, one, commitment)))
+    for (const [i, { signature }] of asked.entries()) found.set(signature, txs[i]!)
+    const hasCome = txs[0] !== null
     left = left.filter(({ signature }) => found.get(signature) === null)
     if (left.length === 0) return found
     const [oldest, newest] = await Promise.all([firstAvailableSlot(call), stoppedAt(call, commitment)])
@@ -85,6 +97,7 @@ async function readAgain(
     for (const one of left) if (!isKept(one)) found.delete(one.signature)
     left = left.filter(isKept)
     if (left.length === 0 || performance.now() >= endMs) return found
+    asked = hasCome ? left : left.slice(0, 1)
   }
 }
 

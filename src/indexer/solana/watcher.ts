@@ -163,6 +163,8 @@ export class PaymentWatcher {
     const downToSlot = Math.max(startSlot, cursor.slot - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
+    // of the node that listed it, while that one answers: others would refuse it, and rest
+    for (const { signature } of listed) signatureBytes(signature)
     if (isSearch) memory.searchedMs = this.#nowMs()
     if (isSearch && missingSinceMs !== null) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
     const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()

@@ -32,5 +32,10 @@ export async function readContract<
   const answer = await call<Hex>('eth_call', [{ to, data }, block])
   if (answer === '0x') throw new RpcError('refused', `${to} has no ${question.functionName}()`)
   const result = { ...question, data: answer } as unknown as DecodeFunctionResultParameters
-  return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
+  try {
+    return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
+  } catch (error) {
+    // one node's odd answer: another's counts
+    throw new RpcError('transient', `${to} answers ${question.functionName}() in another form`, null, { cause: error })
+  }
 }
