@@ -6,6 +6,8 @@ import { findChromium, narrowScreen } from './browser.js'
 
 /** Time for a page to do what it is not to do. */
 const MOMENT_MS = 1_000
+/** More than the time that a wallet has to answer. */
+const PATIENCE_MS = 121_000
 
 /** What comes when its wallet, its page or its form is there no more. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
@@ -59,6 +61,21 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     })
     return release
   }
+  /** Makes the wallet sign no payment until that is called. */
+  function slowToSign(): () => void {
+    const { account } = screen.wallet
+    let sign = () => {}
+    const pressed = new Promise<void>((resolve) => {
+      sign = resolve
+    })
+    const signTransaction = (async (...asked: Parameters<typeof account.signTransaction>) => {
+      await pressed
+      return account.signTransaction(...asked)
+    }) as typeof account.signTransaction
+    screen.wallet.account = { ...account, signTransaction }
+    return sign
+  }
+  const question = (text: string) => page.locator('dialog').filter({ hasText: text }).waitFor()
   async function typed(name: string): Promise<void> {
     await page.getByLabel('Name', { exact: true }).fill(name)
     await page.getByText(`${name}/ is free.`).waitFor()
@@ -99,17 +116,9 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
   })
 
   it('a payment that its wallet sends when its page was left is followed on the next one', async () => {
-    const first = await signIn('/@register')
+    await signIn('/@register')
     const name = freshName('left')
-    let sign = () => {}
-    const pressed = new Promise<void>((resolve) => {
-      sign = resolve
-    })
-    const signTransaction = (async (...asked: Parameters<typeof first.signTransaction>) => {
-      await pressed
-      return first.signTransaction(...asked)
-    }) as typeof first.signTransaction
-    screen.wallet.account = { ...first, signTransaction }
+    const sign = slowToSign()
     await typed(name)
     await confirm('Pay')
     await told('Waiting for your wallet')
@@ -166,6 +175,84 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await page.reload()
     await expect.poll(() => told.size, { timeout: 20_000 }).toBe(12)
     expect(most).toBeLessThanOrEqual(3)
+  })
+
+  it('a question of the wallet before is not put to the next one', async () => {
+    await signIn('/@register')
+    const name = freshName('asked')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    const release = await held(/register\/check$/)
+    await press('Register')
+    await signInOther()
+    const quoted = page.waitForResponse(/names\/register\/evm$/)
+    release()
+    await quoted
+    await page.waitForTimeout(MOMENT_MS)
+    expect(await page.locator('dialog').count()).toBe(0)
+  })
+
+  it('a question waits until the one before is answered', async () => {
+    await signIn('/@register')
+    const name = freshName('second')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    const release = await held(/register\/check$/)
+    await press('Register')
+    await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
+    await press('Create a cluster')
+    await question('Create a cluster?')
+    const quoted = page.waitForResponse(/names\/register\/evm$/)
+    release()
+    await quoted
+    await page.waitForTimeout(MOMENT_MS)
+    expect(await page.locator('dialog').textContent()).toContain('Create a cluster?')
+    await page.keyboard.press('Escape')
+    await question(`Register ${name}?`)
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    await press('Create a cluster')
+    await question('Create a cluster?')
+    await confirm('Cancel')
+  })
+
+  it('a wallet that does not answer keeps no button busy; what it pays in the end is followed', async () => {
+    await page.clock.install()
+    await signIn('/@register')
+    const name = freshName('slow')
+    const sign = slowToSign()
+    await typed(name)
+    await confirm('Pay')
+    await told('Waiting for your wallet')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    await press('Register')
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    await leaveAndReturn('Register')
+    await typed(name)
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    sign()
+    await followed('finalized', name)
+    await told(`${name} is yours.`)
+  })
+
+  it('who closes the window of a sign-in presses again', async () => {
+    await page.clock.install()
+    screen.wallet.account = await freshWallet()
+    const { account } = screen.wallet
+    await open('/@account')
+    await page.evaluate('sessionStorage.clear()')
+    await open('/@account')
+    screen.wallet.account = { ...account, signMessage: () => new Promise(() => {}) }
+    await press('Test Wallet Ethereum')
+    await expect.poll(() => screen.wallet.asked.at(-1)).toBe('personal_sign')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    screen.wallet.account = account
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
   })
 
   it('works where the browser keeps nothing', async () => {

@@ -113,6 +113,33 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toContain('What is older')
   })
 
+  it('a late answer of the network before does not take away what the list has grown by', async () => {
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const wallet = { address, name: 'main', isVerified: true }
+    const cluster = { id: `0x${'ab'.repeat(32)}`, createdAt: '2026-01-01T00:00:00.000Z', wallets: [wallet] }
+    await page.route(/\/v1\/clusters\/name\//, (route) => route.fulfill({ json: cluster }))
+    await page.route(/\/v1\/names\/owner\/address\//, async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const isFirst = !searchParams.has('after')
+      if (!isFirst && searchParams.get('testnet') !== 'true') await gate
+      await route.fulfill({ json: (isFirst ? names.slice(0, 101) : names.slice(100)).map((name) => ({ name })) })
+    })
+    await open(`/${names[0]}`)
+    await more('Names').click()
+    const first = page.waitForResponse((answer) => answer.url().includes('after=') && !answer.url().includes('testnet'))
+    await page.getByLabel('Network').selectOption('testnet')
+    await page.waitForURL(/testnet=true/)
+    await more('Names').click()
+    await expect.poll(() => shown('Names')).toBe(103)
+    release()
+    await first
+    await page.waitForTimeout(500)
+    expect(await shown('Names')).toBe(103)
+  })
+
   it('a wallet that leaves names some of those that go along', async () => {
     await open('/@account')
     await page.getByLabel('Id of the cluster').fill(`0x${'ab'.repeat(32)}`)

@@ -93,11 +93,11 @@ async function payName(account: Account, made: Registration, price: Price): Prom
     throw new Error('This community takes no payment from your wallet.')
   const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' }))) return false
-  const tx =
+  const payment =
     info.type === 'evm'
-      ? await account.pay(chain, info.transaction, info.approvalReset, info.approval)
-      : await account.pay(chain, info.transaction.data)
-  account.follow(clusterName, tx)
+      ? account.pay(chain, info.transaction, info.approvalReset, info.approval)
+      : account.pay(chain, info.transaction.data)
+  await account.follow(clusterName, payment)
   return true
 }
 

@@ -3,6 +3,7 @@ import { keep, kept } from '../lib/kept.js'
 import { follow, isFinal } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account } from './state.js'
+import { Unanswered } from './wallets.js'
 
 /** A transaction that was sent from here. */
 export interface Followed {
@@ -30,11 +31,20 @@ function know(next: readonly Followed[]): void {
 
 const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 
-/** Words before a payment for what was paid from here and is not decided. */
-export const paidText = ({ followed }: Account, title: string): string =>
-  followed.some((one) => one.title === title && isOpen(one))
-    ? ' You have paid for it already, and that is not decided yet.'
+type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
+
+/** Payments that a wallet was asked for and has not answered. */
+const unanswered = new Set<Payment>()
+
+/** Words before a payment for what was paid from here, or may be yet. */
+export function paidText({ session, isTestnet }: Account, title: string): string {
+  const isSame = (one: Payment) => one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
+  if (all.some((one) => isSame(one) && isOpen(one)))
+    return ' You have paid for it already, and that is not decided yet.'
+  return [...unanswered].some(isSame)
+    ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
+}
 
 /**
  * Transactions that a wallet sent from here on a network, newest first. They outlive the page, whose visitor looks at
@@ -77,9 +87,18 @@ export function useFollowed(
   }, [known])
   return {
     followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
-    follow(title: string, tx: string) {
-      know([{ title, tx, payer, isTestnet, status: null }, ...all])
-      say(`Sent. ${title} is being registered.`)
+    async follow(title: string, payment: Promise<string>) {
+      const asked: Payment = { title, payer, isTestnet }
+      unanswered.add(asked)
+      const sent = (tx: string) => {
+        know([{ ...asked, tx, status: null }, ...all])
+        say(`Sent. ${title} is being registered.`)
+      }
+      // what is answered too late for who waits is paid all the same
+      const lateOf = (error: unknown) => (error instanceof Unanswered ? error.sent : undefined)
+      const answer = payment.catch((error: unknown) => lateOf(error) ?? Promise.reject(error))
+      void answer.then(sent, () => {}).finally(() => unanswered.delete(asked))
+      await payment
     },
     forget() {
       left.current.abort()

@@ -135,6 +135,6 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
   const text = `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
   const data = offer.quote.transactionData
-  account.follow(name, await account.pay(chain, Array.isArray(data) ? data[0]! : data))
+  await account.follow(name, account.pay(chain, Array.isArray(data) ? data[0]! : data))
   return true
 }

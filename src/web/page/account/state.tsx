@@ -59,7 +59,8 @@ export interface Account {
   account(): Promise<ConnectedAccount>
   /** Pays on a chain. @returns the transaction's hash or signature */
   pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string>
-  follow(title: string, tx: string): void
+  /** Follows what a wallet was asked to pay, also where it answers late. @throws Error where it refuses, or is slow */
+  follow(title: string, payment: Promise<string>): Promise<void>
 }
 
 const Context = createContext<Account | null>(null)
@@ -121,6 +122,11 @@ async function sendOn(account: ConnectedAccount, chain: Chain, transaction: Tran
   throw new Error('This chain takes no payment from your wallet.')
 }
 
+/** What a wallet answers late of an approval is no payment. */
+const withoutPayment = (error: unknown): never => {
+  throw new Error(sentenceOf(error))
+}
+
 interface Known {
   cluster: Cluster | null | undefined
   owned: Part<OwnedName>
@@ -152,27 +158,37 @@ function useWallets(): readonly BrowserWallet[] {
 function useTalk() {
   const [message, setMessage] = useState<Account['message']>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<Account['question']>(null)
+  const before = useRef<Promise<unknown>>(Promise.resolve())
   const say: Say = (text, kind = 'note') => setMessage({ text, kind })
   return {
     ...{ message, question, say },
-    confirmed: (asked: Question) =>
-      new Promise<boolean>((resolve) => {
-        const answer = (isYes: boolean) => {
-          setQuestion(null)
-          resolve(isYes)
-        }
-        setQuestion({ ...asked, answer })
-      }),
+    /** Asks once the question before is answered: a press that was meant for that one answers no other. */
+    confirmed(asked: Question, isStill: () => boolean): Promise<boolean> {
+      const ask = () =>
+        new Promise<boolean>((resolve) => {
+          if (!isStill()) return resolve(false)
+          const answer = (isYes: boolean) => {
+            setQuestion(null)
+            resolve(isYes)
+          }
+          setQuestion({ ...asked, answer })
+        })
+      const answered = before.current.then(ask)
+      before.current = answered
+      return answered
+    },
   }
 }
 
-/** What is said of a wallet's work: nothing where another one is signed in by then. */
-function useVoice(tell: Say, payer: string) {
+/** What is said and asked of a wallet's work: nothing where another one is signed in by then. */
+function useVoice(talk: ReturnType<typeof useTalk>, payer: string) {
   const who = useRef(payer)
   who.current = payer
+  const isStill = () => who.current === payer
   const say: Say = (...said) => {
-    if (who.current === payer) tell(...said)
+    if (isStill()) talk.say(...said)
   }
+  const confirmed = (asked: Question) => talk.confirmed(asked, isStill)
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       return (await work()) !== false
@@ -181,7 +197,7 @@ function useVoice(tell: Say, payer: string) {
       return false
     }
   }
-  return { say, attempt }
+  return { say, confirmed, attempt }
 }
 
 /** Requests with the wallet's key, until one finds that it has ended. */
@@ -224,7 +240,8 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     setSession(next)
   }
   const payer = session?.address ?? ''
-  const { say, attempt } = useVoice(talk.say, payer)
+  const voice = useVoice(talk, payer)
+  const { say, attempt } = voice
   const key = `${session?.token} ${isTestnet}`
   const tell = useRef(talk.say)
   const shown = useRef(key)
@@ -268,7 +285,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   }
   const { forget, ...sent } = useFollowed({ payer, isTestnet }, say, () => latest.current())
   const value: Account = {
-    ...{ session, wallets, ...known, ...talk, say, attempt, isTestnet, isEnded, send, reload, account },
+    ...{ session, wallets, ...known, ...talk, ...voice, isTestnet, isEnded, send, reload, account },
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
       // another wallet or network, or a newer answer, may be shown by now
@@ -296,7 +313,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await sendOn(from, chain, approval)
+      for (const approval of approvals) if (approval) await sendOn(from, chain, approval).catch(withoutPayment)
       return sendOn(from, chain, transaction)
     },
   }

@@ -16,6 +16,27 @@ export interface Transaction {
  * wallet is contacted only after its button is pressed.
  */
 
+/** Time for a wallet's answer: one whose window was closed may never give it. */
+const PATIENCE_MS = 120_000
+
+/** A wallet has not answered in time; it still may. */
+export class Unanswered extends Error {
+  override message = 'Your wallet has not answered. Look for its window; where that is gone, press again.'
+  /** @param sent the late answer about what it was to send */
+  constructor(readonly sent?: Promise<string>) {
+    super()
+  }
+}
+
+/** A wallet's answer. @throws Unanswered */
+async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unanswered(sent)), PATIENCE_MS)
+  })
+  return Promise.race([answer, over]).finally(() => clearTimeout(timer))
+}
+
 interface WalletAccount {
   type: 'evm' | 'solana'
   /** Address in the service's answer form: EVM in lower case. */
@@ -78,9 +99,10 @@ interface Announced {
   provider: Provider
 }
 
-function evmWallet({ uuid, name, icon, rdns }: Announced['info'], provider: Provider): BrowserWallet {
+function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
+  const provider: Provider = { request: (asked) => patient(source.request(asked)) }
   return {
-    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || provider },
+    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || source },
     async connect() {
       const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[] | null
       const address = accounts?.[0]
@@ -89,23 +111,30 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], provider: Prov
         ...{ type: 'evm', address: address.toLowerCase() },
         sign: (message) =>
           provider.request({ method: 'personal_sign', params: [hexOf(utf8(message)), address] }) as Promise<string>,
-        send: (transaction: EvmTransaction) => sendOn(provider, address, transaction),
+        async send(transaction: EvmTransaction) {
+          await switchTo(provider, transaction.chainId)
+          const sent = source.request(sending(address, transaction)) as Promise<string>
+          return patient(sent, sent)
+        },
       }
     },
   }
 }
 
-async function sendOn(provider: Provider, from: string, { chainId, to, data, value }: EvmTransaction): Promise<string> {
-  const wanted = `0x${chainId.toString(16)}`
+const hexOfNumber = (value: string | number): string => `0x${BigInt(value).toString(16)}`
+
+async function switchTo(provider: Provider, chainId: number): Promise<void> {
   const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
-  if ((await current()) !== chainId) {
-    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
-    // a wallet that has not switched would send the money on another chain
-    if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
-  }
-  const transaction = { from, to, data, value: `0x${BigInt(value).toString(16)}`, chainId: wanted }
-  return (await provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
+  if ((await current()) === chainId) return
+  await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: hexOfNumber(chainId) }] })
+  // a wallet that has not switched would send the money on another chain
+  if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }
+
+const sending = (from: string, { chainId, to, data, value }: EvmTransaction) => ({
+  method: 'eth_sendTransaction',
+  params: [{ from, to, data, value: hexOfNumber(value), chainId: hexOfNumber(chainId) }],
+})
 
 /** Wallet Standard's wallet with the features in use. */
 type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
@@ -128,13 +157,13 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
   return {
     ...{ id: `solana:${name}`, name, icon, type: 'solana', source },
     async connect() {
-      const { accounts } = await features[StandardConnect].connect()
+      const { accounts } = await patient(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         ...{ type: 'solana', address: account.address },
         async sign(message) {
-          const [signed] = await features[SIGN].signMessage({ account, message: utf8(message) })
+          const [signed] = await patient(features[SIGN].signMessage({ account, message: utf8(message) }))
           if (!signed) throw new Error(`${name} gave no signature.`)
           return hexOf(signed.signature)
         },
@@ -143,9 +172,11 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           if (!feature) throw new Error(`${name} can not send transactions.`)
           const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
           const chain = chains.includes(wanted) ? wanted : chains[0]!
-          const [sent] = await feature.signAndSendTransaction({ account, transaction, chain })
-          if (!sent) throw new Error(`${name} has not sent the transaction.`)
-          return bs58.encode(sent.signature)
+          const sent = feature.signAndSendTransaction({ account, transaction, chain }).then(([first]) => {
+            if (!first) throw new Error(`${name} has not sent the transaction.`)
+            return bs58.encode(first.signature)
+          })
+          return patient(sent, sent)
         },
       }
     },

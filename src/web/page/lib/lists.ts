@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { type Asked, useAsked } from './net.js'
 import type { OwnedName } from './types.js'
 
@@ -37,6 +37,8 @@ export function useParts<T>(
   const asked = useAsked<Part<T>>(key, (_, signal) => read([], signal))
   const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
   const from = asked.data
+  const latest = useRef(from)
+  latest.current = from
   // what follows another list than this one came too late
   const shown = grown?.from === from && grown ? grown.asked : asked
   return {
@@ -48,7 +50,7 @@ export function useParts<T>(
         (grown) => ({ data: grown }),
         (error: Error) => ({ data, error }),
       )
-      setGrown({ from, asked: next })
+      if (latest.current === from) setGrown({ from, asked: next })
     },
   }
 }
