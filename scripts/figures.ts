@@ -22,7 +22,7 @@ const FULL_FOLDER_FILES = 15
  * before the contracts were rebuilt to pay back and before faults of nodes, databases and processes were handled.
  */
 const PRODUCT_LINES = 59_300
-const TRACKED_LINES = 160_400
+const TRACKED_LINES = 160_900
 
 interface Figure {
   readonly name: string
