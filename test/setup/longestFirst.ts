@@ -33,6 +33,14 @@ const LONGEST = [
   'test/recovery/connections.test.ts',
   'test/e2e/page.test.ts',
   'test/world/stack.test.ts',
+  'test/recovery/start.test.ts',
+  'test/bench/bench-live.test.ts',
+  'test/bench/bench-index.test.ts',
+  'test/e2e/pageFaults.test.ts',
+  'test/e2e/pageLate.test.ts',
+  'test/world/rehearsal.test.ts',
+  'test/e2e/export.test.ts',
+  'test/e2e/bridge.test.ts',
 ].map((file) => join(import.meta.dirname, '../..', file))
 // a file of another name would count as short
 for (const file of LONGEST) accessSync(file)
