@@ -1,3 +1,4 @@
+import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, settle } from './support.js'
@@ -95,4 +96,19 @@ it('a payment that one odd answer left out is read again after a while, without 
   }
   expect((await names()).slice(-2)).toEqual(['left-out', 'behind-it'])
   expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'idle' })
+})
+
+it('a node that lists what none has, itself neither, does not hold up what another lists', async () => {
+  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
+  const watcher = await world.watcher({ rpc })
+  const slot = await world.connection.getSlot()
+  await world.pay(world.payer(0), 'beside-nothing')
+  const nothing = { signature: bs58.encode(Buffer.alloc(64, 7)), slot, err: null }
+  world.proxy.alter = (method, _, result) =>
+    method === 'getSignaturesForAddress' ? [...(result as object[]), nothing] : result
+  await expect(watcher.step()).rejects.toThrow('not there yet')
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  await settle(watcher)
+  expect((await names()).at(-1)).toBe('beside-nothing')
+  world.proxy.alter = null
 })

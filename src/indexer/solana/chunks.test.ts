@@ -115,3 +115,26 @@ it.concurrent('a node is asked for little of what another one alone lists: it wo
   await expect(read({ 'http://liar': liar, 'http://honest': honest }, [], lies)).rejects.toThrow('contradict')
   expect(asked).toBeLessThan(60)
 }, 30_000)
+
+it.concurrent('nor for much behind what needs no confirmation: a lie would be believed while it refuses', async () => {
+  const kinds = [...Array.from({ length: 300 }, () => 'plain'), ...Array.from({ length: 400 }, () => 'lie')]
+  const all = kinds.map((kind, i) => ({ signature: `${kind} ${i}`, slot: 7 }))
+  const liar: Call = async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
+    const plain = String(signature).startsWith('plain')
+    const shown = (await (plain ? node([]) : nodeWithout(() => []))(method, ['a'])) as object
+    return (
+      method === 'getTransaction' ? { ...shown, transaction: { ...TRANSACTION, signatures: [signature] } } : shown
+    ) as T
+  }
+  const times: number[] = []
+  const lacking = nodeWithout(() => all.map(({ signature }) => signature))
+  const honest: Call = async (method, params) => {
+    const nowMs = performance.now()
+    if (times.push(nowMs) > 100 && nowMs - times.at(-100)! < 1_000)
+      throw new RpcError('rate_limited', 'too many requests')
+    return lacking(method, params)
+  }
+  const taken: ReadTransaction[] = []
+  await expect(read({ 'http://liar': liar, 'http://honest': honest }, taken, all)).rejects.toThrow('contradict')
+  expect(taken.length).toBe(300)
+}, 30_000)

@@ -24,9 +24,11 @@ export async function inChunks(
 ): Promise<void> {
   const { identity, label, signal, onProgress } = options
   const startedMs = Date.now()
+  // as many as the first chunks have; chunks that nobody has to confirm would let a list of lies grow
+  const pace = { most: 2 * FIRST_CHUNK }
   const ahead: { some: readonly ListedTransaction[]; read: Promise<ReadTransaction[]> }[] = []
   const readAhead = (some: readonly ListedTransaction[]) => {
-    const read = readConfirmed(options, some)
+    const read = readConfirmed(options, some, pace)
     // awaited in its turn; until then a failure is not unhandled
     read.catch(() => {})
     return { some, read }
@@ -44,7 +46,7 @@ export async function inChunks(
     const txs = await read
     await write(txs)
     done += txs.length
-    // two nodes contradict each other about the next one, which is asked for once more
+    // of the next one two nodes say otherwise, or more would have been asked of another: it is asked for once more
     if (txs.length < some.length) ahead.unshift(readAhead(some.slice(txs.length)))
     registrations += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }

@@ -104,13 +104,15 @@ it.concurrent.each([
   for (let look = 0; look < 2; look++) expect(await read()).toEqual(agreed)
 })
 
+/** A node that shows two transactions. */
+const ofTwo = (a: Told, b: Told): Call => {
+  const [onA, onB] = [node(a), node(b, 'b')]
+  return (method, params) => (params?.[0] === 'b' ? onB(method, params) : onA(method, params))
+}
+
 it.concurrent('of three the third is asked, too, where two agree about one transaction alone', async () => {
-  const both = (a: Told, b: Told): Call => {
-    const [onA, onB] = [node(a), node(b, 'b')]
-    return (method, params) => (params?.[0] === 'b' ? onB(method, params) : onA(method, params))
-  }
-  const agreed = await reader({ only: both(ONE, ONE) }, ['a', 'b'])()
-  const read = reader({ first: both(ONE, ONE), second: both(ONE, OTHER), third: both(ONE, ONE) }, ['a', 'b'])
+  const agreed = await reader({ only: ofTwo(ONE, ONE) }, ['a', 'b'])()
+  const read = reader({ first: ofTwo(ONE, ONE), second: ofTwo(ONE, OTHER), third: ofTwo(ONE, ONE) }, ['a', 'b'])
   expect(await read()).toEqual(agreed)
 })
 
@@ -171,3 +173,21 @@ it.concurrent.each([
   },
   20_000,
 )
+
+it.concurrent('nor where one that can not tell answers while the honest one rests for a moment', async () => {
+  const stopped = { head: SLOT - 1, headMs: Date.now() - 120_000 }
+  const read = reader({ first: ONE, second: stopped, third: failing({}, (nth) => nth === 0) })
+  await expect(read()).rejects.toThrow(CONTRADICT)
+  // nor does the one that tells otherwise of another one count twice
+  const third = failing(stopped, (nth) => nth === 0)
+  const both = reader({ first: ofTwo(ONE, ONE), second: ofTwo(stopped, OTHER), third }, ['a', 'b'])
+  expect((await both()).map(({ signature }) => signature)).toEqual(['a'])
+}, 20_000)
+
+it.concurrent('of three, one that lacks what it lists is asked after the others, and waited for at no look', async () => {
+  const { read, isShown } = poolOf({ first: {}, second: ONE, third: ONE })
+  const startedMs = performance.now()
+  for (let look = 0; look < 2; look++) expect(await read()).toHaveLength(1)
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(await isShown()).toBe(true)
+})

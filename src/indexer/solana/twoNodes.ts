@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { RpcError, transient } from '../../chains/rpc/errors.js'
+import { LackingError, RpcError, transient } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   firstAvailableSlot,
@@ -22,57 +22,76 @@ type Options = Pick<PaymentWatcherOptions, 'rpc' | 'registrar' | 'commitment'>
 /** What a node has, by signature: null for what it lacks, nothing where it can't tell. */
 type Words = ReadonlyMap<string, ReadTransaction | null>
 
+/** How many transactions of a list another node is asked for at once: more with each that it does not lack. */
+export interface Pace {
+  most: number
+}
+
 /**
  * Reads listed transactions of one node. What it can't show is another's to show; payments and their ends, which are
  * believed for ever, are another's to confirm: what two nodes say counts. Where no other answers, one's word does.
- * @returns all, or those before the first about which nodes contradict each other: one of them may come later for long
+ * @returns all, or the first: as far as the pace goes, and before what nodes contradict each other about, maybe for long
  * @throws RpcError transient where that is the first of all: until two agree nothing behind is read
  */
 export async function readConfirmed(
   { rpc, registrar, commitment }: Options,
   listed: readonly ListedTransaction[],
+  pace: Pace = { most: listed.length },
 ): Promise<ReadTransaction[]> {
-  const [first, txs, words] = await rpc.onOneNode(async (call) => {
-    const read = await readTransactions(call, registrar, listed, commitment)
-    const asked = read.filter((tx) => isLaidAside(tx) || hasEvents(tx))
-    const others: Words[] = []
-    if (asked.length === 0) return [call, read, others]
-    const confirm = async (other: Call) => {
-      others.push(await readAgain(other, { registrar, commitment }, asked))
-      const isTold = ({ signature }: ReadTransaction) => others.some((word) => word.has(signature))
-      // the next one is asked, too
-      if (!asked.every((tx) => isTold(tx) && agreed(tx, others)))
-        throw new RpcError('refused', 'another node says otherwise, or can not tell')
-    }
-    const endMs = performance.now() + LAG_MS
-    await rpc.onAnotherNode(call, confirm)
-    // one that rests for a moment is waited for: who lies all the time would be believed by then
-    while (others.length === 0 && performance.now() < endMs && rpc.isBackBy(call, endMs)) {
-      await sleep(LOOK_MS)
-      await rpc.onAnotherNode(call, confirm)
-    }
-    return [call, read, others]
+  let lister: Call | null = null
+  const [first, txs, others] = await rpc.onOneNode(async (call) => {
+    lister ??= call
+    const all = await readTransactions(call, registrar, listed, commitment).catch((error: unknown) => {
+      // asked first next time, it would hold up all with what it lists and lacks
+      if (error instanceof LackingError && call === lister) rpc.passOver(call)
+      throw error
+    })
+    const end = all.filter(needsAnother)[pace.most]
+    const read = end ? all.slice(0, all.indexOf(end)) : all
+    return [call, read, await wordsOn(read.filter(needsAnother), call, { rpc, registrar, commitment })]
   })
   // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
   const told: ReadTransaction[] = []
   for (const tx of txs) {
-    const word = agreed(tx, words)
+    const word = agreed(tx, others)
     if (word) {
+      const isConfirmed = others.length === 0 || others.some((words) => words.get(tx.signature) !== null)
+      if (needsAnother(tx) && isConfirmed) pace.most += 2
       told.push(word)
       continue
     }
     // two that lack what the first one lists are asked first next time: it alone would hold up all
-    if (words.filter((word) => word.has(tx.signature)).length > 1) rpc.passOver(first)
+    if (others.filter((words) => words.has(tx.signature)).length > 1) rpc.passOver(first)
     if (told.length > 0) break
     throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
   }
   return told
 }
 
+/** What other nodes say of some transactions, each once: the next is asked, too, until two agree about each. */
+async function wordsOn(asked: readonly ReadTransaction[], first: Call, { rpc, ...options }: Options): Promise<Words[]> {
+  const others = new Map<Call, Words>()
+  const isTold = ({ signature }: ReadTransaction) => [...others.values()].some((words) => words.has(signature))
+  const confirm = async (other: Call) => {
+    if (!others.has(other)) others.set(other, await readAgain(other, options, asked))
+    if (!asked.every((tx) => isTold(tx) && agreed(tx, [...others.values()])))
+      throw new RpcError('refused', 'another node says otherwise, or can not tell')
+  }
+  const endMs = performance.now() + LAG_MS
+  if (asked.length > 0) await rpc.onAnotherNode(first, confirm)
+  // one that rests for a moment is waited for: who lies all the time would be believed by then
+  while (!asked.every(isTold) && performance.now() < endMs && rpc.isBackBy(first, endMs)) {
+    await sleep(LOOK_MS)
+    await rpc.onAnotherNode(first, confirm)
+  }
+  return [...others.values()]
+}
+
 const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: ReadTransaction) => [
   ...[payments, closed, communityPayments, communityOutcomes],
 ]
-const hasEvents = (tx: ReadTransaction): boolean => eventsOf(tx).some((events) => events.length > 0)
+const needsAnother = (tx: ReadTransaction): boolean =>
+  isLaidAside(tx) || eventsOf(tx).some((events) => events.length > 0)
 
 /**
  * What another node has of some transactions; it can't tell of those beyond what it keeps. The first that it lacks is
