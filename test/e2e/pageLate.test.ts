@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
-import { freshName, freshWallet, registerOn, world } from '../support/world.js'
+import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 
 /** Time for a page to do what it is not to do. */
@@ -49,13 +49,13 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   }
   /** Holds what matches until that is called. */
-  async function held(paths: RegExp): Promise<() => void> {
+  async function held(paths: RegExp, asked = 'POST'): Promise<() => void> {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
     await page.route(paths, async (route) => {
-      if (route.request().method() !== 'POST') return route.continue()
+      if (route.request().method() !== asked) return route.continue()
       await gate
       await route.continue()
     })
@@ -214,6 +214,82 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await press('Create a cluster')
     await question('Create a cluster?')
     await confirm('Cancel')
+  })
+
+  it('a question goes with its wallet, and holds up none of the next one', async () => {
+    await signIn('/@register')
+    const name = freshName('gone')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    const [quote, end] = [await held(/register\/check$/), await held(/auth\/token$/, 'DELETE')]
+    await press('Register')
+    await press('Sign out')
+    quote()
+    await question(`Register ${name}?`)
+    end()
+    await told('Signed out.')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    screen.wallet.account = await freshWallet()
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+    await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
+    await press('Create a cluster')
+    await question('Create a cluster?')
+    await confirm('Cancel')
+  })
+
+  it('a question that waited knows what was paid meanwhile, and is not answered by a second click', async () => {
+    await signIn('/@register')
+    const [name, other] = [freshName('twice'), freshName('other')]
+    const sign = slowToSign()
+    const release = await held(/register\/check$/)
+    const payments = () => screen.wallet.asked.filter((method) => method === 'eth_sendTransaction').length
+    const before = payments()
+    for (const asked of [name, other, name]) {
+      await page.getByLabel('Name', { exact: true }).fill(asked)
+      await press('Register')
+      await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
+      await page.getByRole('heading', { name: 'Bundle', level: 1 }).waitFor()
+      await page.locator('.tabs').getByRole('link', { name: 'Register' }).click()
+    }
+    release()
+    await question(`Register ${name}?`)
+    await page.waitForTimeout(MOMENT_MS)
+    await page.locator('dialog').getByRole('button', { name: 'Pay' }).dblclick({ delay: 60 })
+    await question(`Register ${other}?`)
+    await confirm('Cancel')
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    sign()
+    await followed('finalized', name)
+    expect(payments()).toBe(before + 1)
+  })
+
+  it('what a slow wallet takes back in the end is told, and goes off the list', async () => {
+    await page.clock.install()
+    await signIn('/@register')
+    const name = freshName('owed')
+    const quote = await quoteOn('1', screen.wallet.account.address, [{ name }])
+    const hash = await registerOn('1', await freshWallet(), [{ name }])
+    await hubOf().reader.waitForTransactionReceipt({ hash })
+    await sendQuoted('1', screen.wallet.account, quote)
+    await open('/@refunds')
+    await expect
+      .poll(async () => {
+        await page.reload()
+        await page.locator('.empty, .rows li').first().waitFor()
+        return page.locator('main').textContent()
+      })
+      .toContain('for bids that came too late')
+    const sign = slowToSign()
+    await press('Take it')
+    await told('Waiting for your wallet')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    sign()
+    await told('Sent.')
+    await page.getByText('Nothing is owed to your wallet.').waitFor()
+    await told('It is yours again.')
   })
 
   it('a wallet that does not answer keeps no button busy; what it pays in the end is followed', async () => {

@@ -30,7 +30,7 @@ export interface Pace {
 /**
  * Reads listed transactions of one node. What it can't show is another's to show; payments and their ends, which are
  * believed for ever, are another's to confirm: what two nodes say counts. Where no other answers, one's word does.
- * @returns all, or the first: as far as the pace goes, and before what nodes contradict each other about, maybe for long
+ * @returns all, or the first of them: as far as the pace goes, and up to what nodes contradict each other about
  * @throws RpcError transient where that is the first of all: until two agree nothing behind is read
  */
 export async function readConfirmed(

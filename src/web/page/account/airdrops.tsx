@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { CLUSTER_NAME_RULES } from '../lib/names.js'
 import type { Claim, Claims } from '../lib/types.js'
 import { Address, Badge, Card } from '../parts/basics.js'
+import { onceSent } from './followed.js'
 import { Action, chainText, Field, Form } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
@@ -80,15 +81,16 @@ async function take(account: Account, { network, community }: Claims, claim: Cla
     throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
   const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainText(chain)}.`
   if (!(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))) return
-  await account.pay(chain, claim.transaction!)
-  account.say('Sent. It is claimed once the chain has confirmed it.')
-  for (let polls = 0; polls < POLLS; polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`).catch(() => null)
-    if (!now?.claims.find(({ address }) => address === claim.address)?.claimed) continue
-    await refresh()
-    return account.say('It is claimed.')
-  }
+  await onceSent(account.pay(chain, claim.transaction!), async () => {
+    account.say('Sent. It is claimed once the chain has confirmed it.')
+    for (let polls = 0; polls < POLLS; polls++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`).catch(() => null)
+      if (!now?.claims.find(({ address }) => address === claim.address)?.claimed) continue
+      await refresh()
+      return account.say('It is claimed.')
+    }
+  })
 }
 
 /** A name below the community, after a claim. */

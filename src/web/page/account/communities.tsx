@@ -5,7 +5,7 @@ import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
-import { paidText } from './followed.js'
+import { onceSent, paidText } from './followed.js'
 import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
@@ -91,7 +91,8 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   const chain = payable(account).find(({ network }) => network === price.network)
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
-  const text = `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
+  const text = () =>
+    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' }))) return false
   const payment =
     info.type === 'evm'
@@ -146,10 +147,11 @@ function Payouts({ name }: { name: string }) {
         const chain = account.chains.find(({ network }) => network === payout.network)
         const isMine = payout.recipient === account.session?.address
         const take = () =>
-          account.attempt(async () => {
-            await account.pay(chain!, payout.transaction!)
-            account.say('Sent. The money is yours once the chain has confirmed it.')
-          })
+          account.attempt(() =>
+            onceSent(account.pay(chain!, payout.transaction!), async () =>
+              account.say('Sent. The money is yours once the chain has confirmed it.'),
+            ),
+          )
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
             <span>

@@ -46,6 +46,19 @@ export function paidText({ session, isTestnet }: Account, title: string): string
     : ''
 }
 
+/** What a wallet answers in the end: what is answered too late for who waits is paid all the same. */
+const inTheEnd = (payment: Promise<string>): Promise<string> =>
+  payment.catch((error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error))
+
+/** Goes on once a payment is sent, also where its wallet answers late. @throws Error where it refuses, or is slow */
+export async function onceSent(payment: Promise<string>, next: () => Promise<void>): Promise<void> {
+  const done = inTheEnd(payment).then(next)
+  // who waits has an error of the payment already
+  done.catch(() => {})
+  await payment
+  await done
+}
+
 /**
  * Transactions that a wallet sent from here on a network, newest first. They outlive the page, whose visitor looks at
  * one's way and comes back, until the visitor signs out.
@@ -94,10 +107,8 @@ export function useFollowed(
         know([{ ...asked, tx, status: null }, ...all])
         say(`Sent. ${title} is being registered.`)
       }
-      // what is answered too late for who waits is paid all the same
-      const lateOf = (error: unknown) => (error instanceof Unanswered ? error.sent : undefined)
-      const answer = payment.catch((error: unknown) => lateOf(error) ?? Promise.reject(error))
-      void answer.then(sent, () => {}).finally(() => unanswered.delete(asked))
+      const settled = inTheEnd(payment).then(sent, () => {})
+      void settled.finally(() => unanswered.delete(asked))
       await payment
     },
     forget() {

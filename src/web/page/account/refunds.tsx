@@ -4,6 +4,7 @@ import { TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, Loaded } from '../parts/basics.js'
+import { onceSent } from './followed.js'
 import { Action, chainText, Field, Form } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
@@ -93,15 +94,16 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
 
 async function take(account: Account, { transaction }: Refund, chain: Chain, onTaken: () => void): Promise<void> {
   const before = JSON.stringify((await readRefunds(account)).refunds.map(bare))
-  await account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data)
-  account.say('Sent. It is off the list once the chain has confirmed it.')
-  for (let polls = 0; polls < POLLS; polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    const now = await readRefunds(account).catch(() => null)
-    if (!now || JSON.stringify(now.refunds.map(bare)) === before) continue
-    onTaken()
-    return account.say('It is yours again.')
-  }
+  await onceSent(account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data), async () => {
+    account.say('Sent. It is off the list once the chain has confirmed it.')
+    for (let polls = 0; polls < POLLS; polls++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      const now = await readRefunds(account).catch(() => null)
+      if (!now || JSON.stringify(now.refunds.map(bare)) === before) continue
+      onTaken()
+      return account.say('It is yours again.')
+    }
+  })
 }
 
 /** A refund without its transaction, which may be another one each time. */

@@ -132,7 +132,8 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
     isGrave: true,
   } as const
   if (own?.isPrivate && !(await confirmed(reveals))) return false
-  const text = `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
+  const text = () =>
+    `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
   const data = offer.quote.transactionData
   await account.follow(name, account.pay(chain, Array.isArray(data) ? data[0]! : data))

@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Call, call } from '../lib/api.js'
 import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
@@ -21,7 +21,8 @@ interface Session {
 /** A question before something irreversible. */
 interface Question {
   title: string
-  text: ComponentChildren
+  /** Made when it is shown: it may wait for the question before. */
+  text: string | (() => string)
   yes: string
   /** It can't be taken back. */
   isGrave?: true
@@ -40,7 +41,7 @@ export interface Account {
   owned: Part<OwnedName>
   followed: readonly Followed[]
   message: { text: string; kind: 'note' | 'error' }
-  question: (Question & { answer(isYes: boolean): void }) | null
+  question: (Question & { text: string; answer(isYes: boolean): void }) | null
   isTestnet: boolean
   /** Says what came of the wallet's work; nothing where another wallet is signed in by then. */
   say(text: string, kind?: 'note' | 'error'): void
@@ -154,6 +155,9 @@ function useWallets(): readonly BrowserWallet[] {
   return wallets
 }
 
+/** Pause before the next question: it stands where the one before was, under a second click. */
+const DOUBLE_CLICK_MS = 500
+
 /** Message line and question of the page. */
 function useTalk() {
   const [message, setMessage] = useState<Account['message']>({ text: '', kind: 'note' })
@@ -171,10 +175,11 @@ function useTalk() {
             setQuestion(null)
             resolve(isYes)
           }
-          setQuestion({ ...asked, answer })
+          const text = typeof asked.text === 'string' ? asked.text : asked.text()
+          setQuestion({ ...asked, text, answer })
         })
       const answered = before.current.then(ask)
-      before.current = answered
+      before.current = answered.then(() => new Promise((resolve) => setTimeout(resolve, DOUBLE_CLICK_MS)))
       return answered
     },
   }
@@ -189,6 +194,10 @@ function useVoice(talk: ReturnType<typeof useTalk>, payer: string) {
     if (isStill()) talk.say(...said)
   }
   const confirmed = (asked: Question) => talk.confirmed(asked, isStill)
+  const shown = useRef(talk.question)
+  shown.current = talk.question
+  // a question goes with its wallet: it would hold up those of the next one
+  useLayoutEffect(() => (payer ? () => shown.current?.answer(false) : undefined), [payer])
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       return (await work()) !== false
