@@ -2,6 +2,7 @@ import type { ChainConfig } from '../../config/index.js'
 import { transient } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { inBatches } from '../rpc/nodes.js'
+import { servedFor } from '../rpc/served.js'
 import { estimateFees, type Fees, lowerFees, priceCapWei } from './fees.js'
 import { getHeader } from './logs.js'
 
@@ -68,15 +69,16 @@ async function priceAt(ask: Call, height: number): Promise<bigint> {
 
 /** The highest price of gas at which anything is signed on a chain, read anew every hour where none is configured. */
 export class GasPriceCap {
-  readonly #rpc: Rpc
   readonly #config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>
-  readonly #nowMs: () => number
-  #last: { capWei: bigint; atMs: number } | null = null
+  readonly #ofDay: () => Promise<bigint>
 
   constructor(rpc: Rpc, config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>, nowMs: () => number) {
-    this.#rpc = rpc
     this.#config = config
-    this.#nowMs = nowMs
+    const ask = async (): Promise<bigint> => {
+      const caps = (await rpc.onTwoNodes(readDay)).map(priceCapWei)
+      return caps.reduce((least, cap) => (cap < least ? cap : least))
+    }
+    this.#ofDay = servedFor(HOUR_MS, ask, nowMs)
   }
 
   /** Wei per unit of gas. @throws ChainUnavailableError while no node has told a day's prices */
@@ -84,12 +86,6 @@ export class GasPriceCap {
     const { maxGasPriceWei, local } = this.#config
     if (maxGasPriceWei !== undefined) return maxGasPriceWei
     if (local) return NO_CAP_WEI
-    const ageMs = this.#last ? this.#nowMs() - this.#last.atMs : HOUR_MS
-    // below zero where the clock was set back
-    if (this.#last && ageMs >= 0 && ageMs < HOUR_MS) return this.#last.capWei
-    const caps = (await this.#rpc.onTwoNodes(readDay)).map(priceCapWei)
-    const capWei = caps.reduce((least, cap) => (cap < least ? cap : least))
-    this.#last = { capWei, atMs: this.#nowMs() }
-    return capWei
+    return this.#ofDay()
   }
 }
