@@ -112,6 +112,23 @@ it('a batch larger than the limit of a minute is made, and paid off before the n
   expect(await eventsOf(world, member.address)).toBe(events)
 })
 
+it('changes and sign-ins go on where the database’s clock was set back, which forgives them', async () => {
+  const address = { perSecond: 1e-6, burst: 60 }
+  const world = await limitedWorld({ changesPerMinute: 1, address })
+  const member = await memberOf(world)
+  await member.create()
+  const other = randomAddress()
+  expect((await member.add([{ address: other, name: 'one' }])).status).toBe(429)
+  // the same as the clock a day earlier
+  await world.pool.query('UPDATE limit_buckets SET full_ms = full_ms + 864e5, at_ms = at_ms + 864e5')
+  expect((await member.add([{ address: other, name: 'one' }])).status).toBe(200)
+  expect((await memberOf(world)).address).toMatch(/^0x/)
+  const { rows } = await world.pool.query(`SELECT full_ms > extract(epoch FROM now() + '12 hours') * 1000 AS late
+    FROM limit_buckets WHERE bucket LIKE 'changes-a-minute%' OR bucket LIKE 'sign-ins%'`)
+  expect(rows.length).toBeGreaterThan(1)
+  expect((await member.rename(other, 'two')).status).toBe(429)
+})
+
 it('changes of a day, counted by all processes together', async () => {
   const world = await limitedWorld({ changesPerDay: 5 })
   const second = await secondApi(world, { limits: { ...LIMITS, changesPerDay: 5 } })

@@ -142,6 +142,21 @@ describe('a rewind', () => {
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
   })
 
+  it('gives no name for what was left to its payer at a contract that another has replaced', async () => {
+    const first = await at.pay({ on: '1', name: 'left' })
+    await at.judge()
+    const second = await at.pay({ on: '8453', name: 'left', by: 4 })
+    await at.judge()
+    const leave = `UPDATE jobs SET state = 5, reason = 'below_refusal_cost', alone = true WHERE subject = $1`
+    await at.pool.query(leave, [fromHex(second.id!)])
+    await rewindTo('1', await blockOf(first.id!))
+    // nobody could release it: the payer would take back what the community was owed, and keep the name
+    expect(await at.ownerOf('club', 'left')).toBeNull()
+    expect(await outcomeOf(second.tx)).toBe('invalid requirements_not_met reclaim')
+    await at.judge()
+    expect(await at.ownerOf('club', 'left')).toBe(at.addressOf(1))
+  })
+
   it('takes no refusal back that holds a nonce, parked or not: what was signed may have landed', async () => {
     const first = await at.pay({ on: '1', name: 'signed' })
     await at.judge()

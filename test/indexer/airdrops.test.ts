@@ -2,6 +2,7 @@ import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
+import type { Call } from '../../src/chains/rpc/evm.js'
 import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
 import { findClaim } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
@@ -182,5 +183,30 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['0 confirmed'])
     expect((await again(world.pool, airdrop)).state).toBe('ended')
     expect(await watcher.step()).toEqual({ kind: 'idle', airdrops: 0 })
+  })
+
+  it('do not end by one node’s word that the end has come', async () => {
+    await claim(0)
+    await mine(2)
+    // a day later by the first node’s headers
+    const lied = async <T>(call: Call, method: string, params: readonly unknown[]): Promise<T> => {
+      const answer = await call<{ timestamp: Hex } | T>(method, params)
+      if (method !== 'eth_getBlockByNumber') return answer as T
+      const { timestamp, ...header } = answer as { timestamp: Hex }
+      return { ...header, timestamp: `0x${(BigInt(timestamp) + 10n ** 9n).toString(16)}` } as T
+    }
+    const honest = chain
+    const rpc = Object.create(honest.rpc, {
+      onOneNode: {
+        value: (work: (call: Call) => Promise<unknown>) =>
+          honest.rpc.onOneNode((call) => work((method, params) => lied(call, method, params))),
+      },
+      onAnotherNode: { value: (_than: Call, work: (call: Call) => Promise<unknown>) => honest.rpc.onOneNode(work) },
+    }) as EvmChain['rpc']
+    chain = { ...honest, rpc }
+    watcher = watcherOf()
+    chain = honest
+    expect(await stepAll()).toEqual(['0 confirmed'])
+    expect((await again(world.pool, airdrop)).state).toBe('open')
   })
 })

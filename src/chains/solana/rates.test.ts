@@ -84,3 +84,15 @@ it('takes the lower of two gas prices where nothing is known of it, or where it 
   }
   expect(quoted).toEqual([3n * GWEI, 4n * GWEI, 3n * GWEI, 2n * GWEI])
 })
+
+it('compares no price with one from before the clock was set back', async () => {
+  let [nowMs, solUsd] = [(NOW_S + 500) * 1_000, 150]
+  const rates = createRates(
+    hubOf((...call) => nodeOf(solUsd)(...call), null),
+    feeds,
+    () => nowMs,
+  )
+  await rates()
+  ;[nowMs, solUsd] = [nowMs - 3_600_000, 200]
+  expect(await rates()).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
+})

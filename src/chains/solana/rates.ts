@@ -37,7 +37,8 @@ export function createRates(
 ): () => Promise<HubRates> {
   let last: { rates: HubRates; atMs: number } | null = null
 
-  const earlierOf = (atMs: number) => (last && atMs - last.atMs < REMEMBERED_MS ? last.rates : null)
+  // a clock that was set back makes no price of an earlier day a recent one
+  const earlierOf = (atMs: number) => (last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null)
 
   const read = async (): Promise<HubRates> => {
     const [first, second] = await orUnavailable('getting the prices of ETH and SOL', () =>

@@ -14,23 +14,26 @@ const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
+/** When a bucket is full again: now where the clock was set back since, else it would be empty until that time again. */
+const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
+
 const READ = {
   name: 'limit_buckets_read',
-  text: `SELECT ${NOW_MS} AS now_ms, coalesce(full_ms, 0) AS full_ms
+  text: `SELECT ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
     FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`,
 }
 
-/** An upsert without effect, since a row that doesn't exist yet can't be locked otherwise. */
+/** An upsert without other effect, since a row that doesn't exist yet can't be locked otherwise. */
 const LOCK = {
   name: 'limit_buckets_lock',
   text: `INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = b.full_ms RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`,
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`,
 }
 
 const WRITE = {
   name: 'limit_buckets_write',
-  text: `INSERT INTO limit_buckets (bucket, full_ms) SELECT * FROM unnest($1::text[], $2::float8[])
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms`,
+  text: `INSERT INTO limit_buckets (bucket, full_ms, at_ms) SELECT a.*, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) a
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`,
 }
 
 const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(

@@ -7,7 +7,7 @@ import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_PAYERS, UNSENT } from '../payments/refused.js'
+import { IS_LEFT, IS_PAYERS, UNSENT } from '../payments/refused.js'
 import { codeList } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
@@ -141,9 +141,8 @@ export async function requeueRefusals(
   nowMs: number,
 ): Promise<void> {
   // what was left to payers at a contract that another has replaced is not asked of that one
-  const isReplaced = `j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}'`
   const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL
-    AND (${isReplaced}) IS NOT TRUE`
+    AND ${IS_LEFT} IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,

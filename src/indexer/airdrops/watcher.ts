@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
+import { getHeader } from '../../chains/evm/logs.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import {
   restartClaims,
@@ -89,12 +90,18 @@ export class AirdropWatcher {
     const { claims, last, parentHash } = range
     this.#width.answered(to - from + 1, claims.length)
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
-    const isEnded = last.timestampMs >= watched.endsAtS * 1_000
+    const isEnded = last.timestampMs >= watched.endsAtS * 1_000 && (await this.#isEnded(watched, to))
     const hash = fromHex(last.hash)
     await this.#write((client) => storeConfirmedClaims(client, watched, { to, hash, claims, isEnded }))
     // unconfirmed claims may have been among them
     this.#tails.delete(watched.airdrop)
     return claims.length
+  }
+
+  /** Whether a block is past an airdrop's end by more than one node's word, where there are several: it is final. */
+  async #isEnded({ endsAtS }: WatchedAirdrop, block: number): Promise<boolean> {
+    const headers = await this.#options.chain.rpc.onTwoNodes((call) => getHeader(call, block))
+    return headers.every((header) => header !== null && header.timestampMs >= endsAtS * 1_000)
   }
 
   /** @returns null where a node finds the range too large: the next step reads a smaller one */

@@ -27,7 +27,7 @@ describe('the width of a range', () => {
     expect(width.blocks).toBe(100)
   })
 
-  it('halves where a node says "too much", for good', () => {
+  it('halves where a node says "too much", for long, and doubles again once that has held', () => {
     const width = createRangeWidth(100)
     width.tooMuch(100)
     width.answered(50, 0)
@@ -35,6 +35,13 @@ describe('the width of a range', () => {
     width.tooMuch(1)
     width.answered(1, 0)
     expect(width.blocks).toBe(1)
+    // a node that was overloaded, or lied, a few times
+    for (let n = 0; n < 3_000; n++) width.answered(width.blocks, 0)
+    expect(width.blocks).toBeGreaterThan(1_000)
+    width.tooMuch(width.blocks)
+    const least = width.blocks
+    for (let n = 0; n < 200; n++) width.answered(width.blocks, 0)
+    expect(width.blocks).toBe(least)
   })
 
   it('halves after another failure, and grows again', () => {

@@ -1,6 +1,6 @@
 /**
- * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound from
- * then on), grown while answers stay small.
+ * Width of the next `eth_getLogs` range, learned from answers: halved when a node says "too much" (an upper bound for
+ * many answers), grown while answers stay small.
  */
 export type RangeWidth = ReturnType<typeof createRangeWidth>
 
@@ -10,9 +10,13 @@ const MAX_BLOCKS = 10_000
 /** Logs per range, about 2 MB of JSON: enough to hide the round trip, small enough to die young in memory. */
 const TARGET_LOGS = 3_000
 
+/** Answers of the greatest width after which twice as much is tried: a node may only have been overloaded. */
+const HELD_ANSWERS = 256
+
 export function createRangeWidth(first = FIRST_BLOCKS) {
   let blocks = first
   let ceiling = MAX_BLOCKS
+  let held = 0
   return {
     get blocks(): number {
       return blocks
@@ -21,6 +25,7 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
     tooMuch(asked: number): void {
       ceiling = Math.max(1, Math.floor(asked / 2))
       blocks = Math.min(blocks, ceiling)
+      held = 0
     },
     /** A range of this many blocks failed for another reason: a small request succeeds more often. */
     failed(asked: number): void {
@@ -30,6 +35,8 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
     answered(asked: number, logs: number): void {
       // a range cut short by the end of the chain says nothing about the width
       if (asked < blocks) return
+      if (asked >= ceiling) held += 1
+      if (held >= HELD_ANSWERS) [ceiling, held] = [Math.min(MAX_BLOCKS, 2 * ceiling), 0]
       const fitting = logs === 0 ? asked * 4 : Math.floor((asked * TARGET_LOGS) / logs)
       blocks = Math.max(1, Math.min(ceiling, fitting, asked * 4))
     },

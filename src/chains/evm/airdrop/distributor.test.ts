@@ -3,6 +3,7 @@ import {
   decodeFunctionData,
   encodeAbiParameters,
   encodeEventTopics,
+  encodeFunctionResult,
   getAddress,
   type Hex,
   parseAbiParameters,
@@ -13,8 +14,9 @@ import { describe, expect, it } from 'vitest'
 import { claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim } from '../../chain.js'
+import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { CLAIMED_TOPIC, decodeClaimed, encodeClaim, encodeClaimFor } from './distributor.js'
+import { CLAIMED_TOPIC, decodeClaimed, encodeClaim, encodeClaimFor, readDistributor } from './distributor.js'
 import { createPermissionSigner } from './permissionSigner.js'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
@@ -92,4 +94,21 @@ describe('a permission', () => {
     expect(signer.sign({ ...permission })).toBe(signer.sign(permission))
     expect(await signer.sign({ ...permission, deadlineS: 1_800_000_001n })).not.toBe(signature)
   })
+})
+
+it('a contract whose claims end later than any date is no distributor', async () => {
+  const address = `0x${'d1'.repeat(20)}` as const
+  const nodeOf =
+    (endsAt: bigint): Call =>
+    async <T>(_method: string, [tx]: readonly unknown[]) => {
+      const { functionName } = decode((tx as { data: Hex }).data)
+      const results: Record<string, unknown> = { merkleRoot: `0x${'00'.repeat(32)}`, endsAt }
+      const answer = { abi: airdropDistributorAbi, functionName, result: results[functionName] ?? address }
+      return encodeFunctionResult(answer as Parameters<typeof encodeFunctionResult>[0]) as T
+    }
+  const last = 8_640_000_000_000n
+  const state = await readDistributor(nodeOf(last), address)
+  expect(new Date(state!.endsAtS * 1_000).toISOString()).toBe('+275760-09-13T00:00:00.000Z')
+  for (const endsAt of [last + 1n, 2n ** 53n, 2n ** 63n, 2n ** 255n, 2n ** 256n - 1n])
+    expect(await readDistributor(nodeOf(endsAt), address)).toBeNull()
 })

@@ -71,7 +71,10 @@ export interface DistributorState {
   operator: Hex
 }
 
-/** Reads a distributor's state; null where the contract is no distributor. @throws RpcError */
+/** Latest end of claims that a Date holds, Unix seconds: ours ends within five years. */
+const LATEST_S = 8_640_000_000_000n
+
+/** Reads a distributor's state; null where the contract is no distributor, or never ends. @throws RpcError */
 export async function readDistributor(call: Call, address: Hex): Promise<DistributorState | null> {
   const ask = async (functionName: 'merkleRoot' | 'token' | 'endsAt' | 'operator') => {
     const abi = airdropDistributorAbi
@@ -87,5 +90,6 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
   const state = await orIfRefused(parts, null)
   if (!state) return null
   const [merkleRoot, token, operator, endsAt] = state
+  if ((endsAt as bigint) > LATEST_S) return null
   return { merkleRoot: merkleRoot as Hex, token: token as Hex, endsAtS: Number(endsAt), operator: operator as Hex }
 }
