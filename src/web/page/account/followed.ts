@@ -16,7 +16,8 @@ export interface Followed {
 }
 
 const ITEM = 'clusterd.followed'
-/** Newest transactions that are known over a reload. */
+const ASKED_ITEM = 'clusterd.unanswered'
+/** Newest payments that are known over a reload; of those sent, each that is not decided is. */
 const KEPT = 20
 
 /** Known beyond the page that sent them: a wallet may answer when its visitor has gone on to another one. */
@@ -25,7 +26,10 @@ const listeners = new Set<(known: readonly Followed[]) => void>()
 
 function know(next: readonly Followed[]): void {
   all = next
-  keep(ITEM, next.slice(0, KEPT))
+  keep(
+    ITEM,
+    next.filter((one, i) => i < KEPT || isOpen(one)),
+  )
   for (const listener of listeners) listener(next)
 }
 
@@ -33,15 +37,20 @@ const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
-/** Payments that a wallet was asked for and has not answered. */
-const unanswered = new Set<Payment>()
+/** Payments that a wallet was asked for and has not answered: it may show one still when the page is loaded anew. */
+let unanswered = kept<readonly Payment[]>(ASKED_ITEM) ?? []
+
+function wait(next: readonly Payment[]): void {
+  unanswered = next
+  keep(ASKED_ITEM, next.slice(-KEPT))
+}
 
 /** Words before a payment for what was paid from here, or may be yet. */
 export function paidText({ session, isTestnet }: Account, title: string): string {
   const isSame = (one: Payment) => one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
   if (all.some((one) => isSame(one) && isOpen(one)))
     return ' You have paid for it already, and that is not decided yet.'
-  return [...unanswered].some(isSame)
+  return unanswered.some(isSame)
     ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
 }
@@ -102,19 +111,20 @@ export function useFollowed(
     followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
     async follow(title: string, payment: Promise<string>) {
       const asked: Payment = { title, payer, isTestnet }
-      unanswered.add(asked)
+      wait([...unanswered, asked])
       const sent = (tx: string) => {
         know([{ ...asked, tx, status: null }, ...all])
         say(`Sent. ${title} is being registered.`)
       }
       const settled = inTheEnd(payment).then(sent, () => {})
-      void settled.finally(() => unanswered.delete(asked))
+      void settled.finally(() => wait(unanswered.filter((one) => one !== asked)))
       await payment
     },
     forget() {
       left.current.abort()
       left.current = new AbortController()
       know([])
+      keep(ASKED_ITEM, null)
     },
   }
 }

@@ -91,9 +91,9 @@ export function Dialog() {
     question.answer(isYes)
   }
   return (
-    <dialog ref={dialog} aria-labelledby="question" onCancel={() => answer(false)}>
+    <dialog ref={dialog} aria-labelledby="question" aria-describedby="question-text" onCancel={() => answer(false)}>
       <h2 id="question">{title}</h2>
-      <p>{text}</p>
+      <p id="question-text">{text}</p>
       <div class="row">
         <button type="button" class="plain" onClick={() => answer(false)}>
           Cancel

@@ -92,19 +92,22 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   )
 }
 
-async function take(account: Account, { transaction }: Refund, chain: Chain, onTaken: () => void): Promise<void> {
-  const before = JSON.stringify((await readRefunds(account)).refunds.map(bare))
+async function take(account: Account, refund: Refund, chain: Chain, onTaken: () => void): Promise<void> {
+  const { network, transaction } = refund
+  // a chain that does not answer lists nothing
+  const isOwed = ({ refunds, unavailable }: Refunds) =>
+    unavailable.includes(network!) || refunds.some((one) => bare(one) === bare(refund))
   await onceSent(account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data), async () => {
     account.say('Sent. It is off the list once the chain has confirmed it.')
     for (let polls = 0; polls < POLLS; polls++) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       const now = await readRefunds(account).catch(() => null)
-      if (!now || JSON.stringify(now.refunds.map(bare)) === before) continue
+      if (!now || isOwed(now)) continue
       onTaken()
       return account.say('It is yours again.')
     }
   })
 }
 
-/** A refund without its transaction, which may be another one each time. */
-const bare = ({ transaction: _, ...refund }: Refund) => refund
+/** A refund without what may be another one each time. */
+const bare = ({ transaction: _, needsReceiver: __, ...refund }: Refund) => JSON.stringify(refund)

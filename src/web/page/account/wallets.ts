@@ -113,7 +113,10 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
           provider.request({ method: 'personal_sign', params: [hexOf(utf8(message)), address] }) as Promise<string>,
         async send(transaction: EvmTransaction) {
           await switchTo(provider, transaction.chainId)
-          const sent = source.request(sending(address, transaction)) as Promise<string>
+          const sent = Promise.resolve(source.request(sending(address, transaction))).then((hash) => {
+            if (typeof hash !== 'string' || hash === '') throw new Error(`${name} has not sent the transaction.`)
+            return hash
+          })
           return patient(sent, sent)
         },
       }

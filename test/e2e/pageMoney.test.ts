@@ -1,0 +1,163 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshName, freshWallet, world } from '../support/world.js'
+import { findChromium, narrowScreen } from './browser.js'
+
+/** Time for a page to do what it is not to do: its polls come each second. */
+const MOMENT_MS = 2_500
+/** Between the two clicks of a double click. */
+const SECOND_CLICK_MS = 150
+/** Transactions that are known over a reload, whatever came of them. */
+const KEPT = 20
+
+/** What the pages know and tell of money. */
+describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
+  const screen = narrowScreen()
+  let page: Page
+
+  beforeAll(() => {
+    page = screen.page
+  })
+
+  const open = (path: string) => page.goto(`${world().api}${path}`)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
+  const message = () => page.locator('#message').textContent()
+  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const question = (text: string) => page.locator('dialog').filter({ hasText: text }).waitFor()
+  const item = (name: string) => page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
+  async function signIn(path: string): Promise<string> {
+    screen.wallet.account = await freshWallet()
+    await open(path)
+    await page.evaluate('sessionStorage.clear()')
+    await open(path)
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+    return screen.wallet.account.address.toLowerCase()
+  }
+  async function typed(name: string): Promise<void> {
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free.`).waitFor()
+    await press('Register')
+  }
+  /** What the wallet answers to payments. */
+  const walletAnswers = (answer: string) =>
+    page.evaluate(`{
+      const ask = window.askTestWallet
+      window.askTestWallet = (method, params) => method === 'eth_sendTransaction' ? ${answer} : ask(method, params)
+    }`)
+
+  it('a payment that a wallet has not answered is known over a reload, until its visitor signs out', async () => {
+    await signIn('/@register')
+    const name = freshName('asked')
+    await walletAnswers('new Promise(() => {})')
+    await typed(name)
+    await question(`Register ${name}?`)
+    expect(await page.locator('dialog').textContent()).not.toContain('before')
+    await confirm('Pay')
+    await told('Waiting for your wallet')
+    await page.reload()
+    await typed(name)
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    await press('Sign out')
+    await told('Signed out.')
+    expect(await item('unanswered')).toBeNull()
+  })
+
+  it('what a wallet refused is no more than that, over a reload too', async () => {
+    await signIn('/@register')
+    const name = freshName('refused')
+    await walletAnswers('Promise.reject(new Error("Declined."))')
+    await typed(name)
+    await confirm('Pay')
+    await told('Declined.')
+    await page.reload()
+    await typed(name)
+    await question(`Register ${name}?`)
+    expect(await page.locator('dialog').textContent()).not.toContain('before')
+    await confirm('Cancel')
+  })
+
+  it('a wallet that answers a payment with nothing has sent nothing', async () => {
+    await signIn('/@register')
+    await walletAnswers('Promise.resolve(null)')
+    await typed(freshName('nothing'))
+    await confirm('Pay')
+    await told('has not sent the transaction')
+    expect(await item('followed')).toBeNull()
+  })
+
+  it('a payment that is not decided stays known, however many came after it', async () => {
+    const payer = await signIn('/@register')
+    const sent = (i: number, status: string | null) => {
+      const tx = `0x${String(i).padStart(64, '0')}`
+      return { title: `sent-${i}`, tx, payer, isTestnet: false, status: status && { tx, status } }
+    }
+    const all = [...Array.from({ length: KEPT }, (_, i) => sent(i, 'finalized')), sent(KEPT, null)]
+    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`)
+    const asked = page.waitForResponse(/register\/tx\//)
+    await page.reload()
+    await asked
+    await page.waitForTimeout(MOMENT_MS)
+    await page.reload()
+    await page
+      .locator('.followed li[data-status=not_found]')
+      .filter({ hasText: `sent-${KEPT}` })
+      .waitFor()
+  })
+
+  it('a refund is called taken once its chain answers without it, whatever else changes', async () => {
+    const owed = (amount: string) => ({
+      ...{ owedBy: 'payments', network: '1', token: 'native', amount },
+      transaction: { type: 'evm', to: `0x${'fe'.repeat(20)}`, data: '0x', value: '0' },
+    })
+    let now: object = { refunds: [owed('1000000000000000'), owed('2000000000000000')], unavailable: [] }
+    await page.route(/\/v1\/refunds\//, (route) => route.fulfill({ json: { truncated: false, ...now } }))
+    await signIn('/@refunds')
+    const taking = page.locator('.rows li').filter({ hasText: '0.002 ETH' }).getByRole('button', { name: 'Take it' })
+    await taking.click()
+    await told('Sent.')
+    for (const answer of [
+      { refunds: [owed('2000000000000000')], unavailable: [] },
+      { refunds: [], unavailable: ['1'] },
+    ]) {
+      now = answer
+      await page.waitForTimeout(MOMENT_MS)
+      expect(await message()).toContain('Sent.')
+    }
+    now = { refunds: [], unavailable: [] }
+    await told('It is yours again.')
+  })
+
+  it('the words of a question are told with it', async () => {
+    await signIn('/@account')
+    await press('Create a cluster')
+    await question('Create a cluster?')
+    const words =
+      "document.getElementById(document.querySelector('dialog').getAttribute('aria-describedby'))?.textContent"
+    expect(await page.evaluate(words)).toContain('it can not be made private later')
+    await confirm('Cancel')
+  })
+
+  it('a double click that asks a question does not answer it', async () => {
+    await signIn('/@account')
+    await press('Create a cluster')
+    await question('Create a cluster?')
+    const yes = (await page.locator('dialog').getByRole('button', { name: 'Create it' }).boundingBox())!
+    await confirm('Cancel')
+    await page.waitForTimeout(MOMENT_MS)
+    const [x, y] = [yes.x + yes.width / 2, yes.y + yes.height / 2]
+    await page.evaluate(`{
+      const { style } = [...document.querySelectorAll('main button')].find((one) => one.textContent === 'Create a cluster')
+      Object.assign(style, { position: 'fixed', left: '${x - 20}px', top: '${y - 20}px' })
+    }`)
+    // both clicks by the page's own clock: on a busy machine they would be far apart
+    const click = `document.elementFromPoint(${x}, ${y}).click()`
+    await page.evaluate(`${click}; setTimeout(() => ${click}, ${SECOND_CLICK_MS})`)
+    await page.waitForTimeout(MOMENT_MS)
+    expect(await page.locator('dialog').textContent()).toContain('Create a cluster?')
+    await confirm('Create it')
+    await told('The cluster is created.')
+  })
+})
