@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { encodeFunctionData, keccak256, toEventSelector, toHex } from 'viem'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { registrarIdl as usedIdl } from '../chains/solana/registrar.js'
 import { presetOf } from '../config/presets.js'
 import * as contracts from './index.js'
@@ -35,6 +35,7 @@ describe('clusterd/contracts', () => {
     >
     const recorded = Object.entries(versions).map(([name, one]) => [name, one.addresses])
     expect(contracts.addresses).toEqual(Object.fromEntries(recorded))
+    expectTypeOf(contracts.addresses.Hub).toEqualTypeOf<Readonly<Record<string, `0x${string}`>>>()
   })
 
   it('has LayerZero’s endpoint ids of the presets', () => {

@@ -51,6 +51,18 @@ describe('a hub, block by block', () => {
     expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
     expect(await owners()).toEqual({ first: address(0) })
     expect(await facts()).toEqual([])
+    // that of the block right above stays pending
+    await world.bid(1, ['second'])
+    await world.bid(2, ['third'])
+    await indexer.step()
+    await world.test.mine({ blocks: 1 })
+    await indexer.step()
+    expect(await facts()).toEqual(['third'])
+    // one that is confirmed as soon as it is seen never was
+    await world.bid(3, ['fourth'])
+    await world.test.mine({ blocks: 2 })
+    await indexer.step()
+    expect(await facts()).toEqual([])
   })
 
   it('takes a block without anything of ours in one statement, whole', async () => {
@@ -245,6 +257,8 @@ describe('writers', () => {
     const old = await world.restart()
     while ((await old.step()).kind !== 'idle');
     await world.pool.query(`UPDATE chains SET halted = 'a mix-up'`)
+    await world.test.mine({ blocks: 1 })
+    await expect(old.step()).rejects.toThrow('it is not there any more')
     expect((await (await world.restart()).step()).kind).toBe('halted')
     const { chain, row } = await world.open()
     expect(await hasCheckpoint(chain, row)).toBe(true)

@@ -178,6 +178,20 @@ describe('what is not finalized', () => {
     expect(await watcher.step()).toMatchObject({ kind: 'took', payments: 1 })
     expect((await world.rows()).at(-1)).toMatchObject({ name: 'tail', confirmed: true })
   })
+
+  it('is not written any more when another leads', async () => {
+    const watcher = await world.watcher({ commitment: 'finalized' })
+    await settle(watcher)
+    const known = await count()
+    world.proxy.alter = notFinalized(await world.connection.getSlot('confirmed'), known)
+    await world.pay(world.payer(0), 'other-tail')
+    await world.hub.pool.query('UPDATE leaders SET epoch = epoch + 1 WHERE network = 0')
+    await expect(watcher.step()).rejects.toThrow(LostLeadershipError)
+    expect(await count()).toBe(known)
+    world.proxy.alter = null
+    await settle(await world.watcher())
+    expect((await last(1))[0]!.name).toBe('other-tail')
+  })
 })
 
 describe('a watcher', () => {

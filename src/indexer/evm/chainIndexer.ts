@@ -142,9 +142,9 @@ export class ChainIndexer {
     const last = confirming.at(-1)
     const confirmed = await fillGaps({ ...this.#options, width: this.#width }, decodedOf(confirming))
     failpoint('follow.before_transaction')
-    const isTailStored = this.#isTailStored
-    const isPlain = isTailStored && kept.length === before.length && isEmpty(confirmed) && isEmpty(decodedOf(tail))
-    const write = { extension, isTailStored, isPlain, minimumWei: this.#minimumWei, last, confirmed }
+    const isPlain =
+      this.#isTailStored && kept.length === before.length && isEmpty(confirmed) && isEmpty(decodedOf(tail))
+    const write = { extension, isPlain, minimumWei: this.#minimumWei, last, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) Object.assign(row, { nextBlock: last.block + 1, parentHash: last.hash })
     this.#tail = tail.slice(confirming.length)

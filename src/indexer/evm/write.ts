@@ -88,8 +88,6 @@ export async function decideConfirmed(
 /** The writes of one step of following a chain. */
 export interface FollowedWrite {
   extension: Extension | null
-  /** The tables hold the tail that the extension continues. */
-  isTailStored: boolean
   /** The tables' tail goes on, and neither it nor what is new holds anything of ours. */
   isPlain: boolean
   minimumWei: bigint
@@ -141,10 +139,10 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { extension, isTailStored, minimumWei, last }: FollowedWrite & { extension: Extension },
+  { extension, minimumWei, last }: FollowedWrite & { extension: Extension },
 ): Promise<void>[] {
   const { network, chain } = row
-  const dropFrom = isTailStored ? extension.dropFrom : row.nextBlock
+  const { dropFrom } = extension
   const isTail = ({ block }: { block: number }) => !last || block > last.block
   // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
   const blocks = extension.blocks.map(({ decoded, ...block }) => ({

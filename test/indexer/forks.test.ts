@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { fetchRange } from '../../src/indexer/evm/fetchRange.js'
+import { createRangeWidth } from '../../src/indexer/evm/width.js'
+import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
+
+/** More than are followed one by one. */
+const MANY_BLOCKS = 100
+const OTHER = `0x${'77'.repeat(32)}`
+
+type Result = Record<string, unknown>
+
+let world: HubWorld
+let proxy: Awaited<ReturnType<typeof startRpcProxy>>
+/** What a node that changes its fork between two answers makes of the chain's own. */
+let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
+
+beforeAll(async () => {
+  world = await startHubWorld()
+  proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => (answer) => {
+    const given = JSON.parse(answer) as { result: (Result & Result[]) | null }
+    const { params } = JSON.parse(body) as { params: Result[] }
+    if (!alter || !given.result) return answer
+    const result = alter(method, given.result, params)
+    return JSON.stringify(
+      result instanceof Error ? { ...given, result: undefined, error: result } : { ...given, result },
+    )
+  })
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await world?.stop()
+})
+afterEach(() => {
+  alter = null
+})
+
+const head = async (): Promise<number> => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
+const hashOf = async (block: number) => (await world.public.getBlock({ blockNumber: BigInt(block) })).hash
+const open = () => world.restart({ config: { rpcUrls: [proxy.url] } })
+const nextBlock = async () => Number((await world.pool.query('SELECT next_block FROM chains')).rows[0].next_block)
+
+/** A node that has another block at a height, or one with another parent. */
+function fork(block: number, field: 'hash' | 'parentHash'): void {
+  alter = (method, result) =>
+    method === 'eth_getBlockByNumber' && Number(result.number) === block ? { ...result, [field]: OTHER } : result
+}
+
+/** Bids in three blocks of their own, read as one range, by default each block against its header. */
+async function bidsInRange(name: string) {
+  const from = (await head()) + 1
+  for (let i = 0; i < 3; i++) await world.bid(i, [`${name}-${i}`])
+  const { chain } = await world.open({ rpcUrls: [proxy.url] })
+  const read = (checkFrom = from) => fetchRange({ chain, width: createRangeWidth(), checkFrom }, from, from + 2)
+  return { from, read }
+}
+
+describe('a node that changes its fork', () => {
+  it('between two headers of the tail is not believed', async () => {
+    const indexer = await open()
+    while ((await indexer.step()).kind !== 'idle');
+    await world.test.mine({ blocks: 4 })
+    const top = await head()
+    fork(top - 2, 'hash')
+    await expect(indexer.step()).rejects.toThrow('changed its fork meanwhile')
+    alter = null
+    while ((await indexer.step()).kind !== 'idle');
+    const { rows } = await world.pool.query(`SELECT '0x' || encode(hash, 'hex') AS hash FROM tail_blocks
+      WHERE block > ${top - 4} ORDER BY block`)
+    expect(rows.map(({ hash }) => hash)).toEqual(await Promise.all([3, 2, 1, 0].map((below) => hashOf(top - below))))
+  })
+
+  it('between two ranges adds nothing of the second', async () => {
+    const indexer = await open()
+    while ((await indexer.step()).kind !== 'idle');
+    await world.test.mine({ blocks: MANY_BLOCKS })
+    const second = (await nextBlock()) + createRangeWidth().blocks
+    fork(second, 'parentHash')
+    await expect(indexer.step()).rejects.toThrow('a node answered from another fork')
+    expect(await nextBlock()).toBe(second)
+    alter = null
+    while ((await indexer.step()).kind !== 'idle');
+    expect(await nextBlock()).toBe((await head()) - 1)
+  })
+
+  it.each([
+    ['two headers', 'changed its fork meanwhile'],
+    ['a log and its header', 'from another fork'],
+  ])('between %s of a range is not believed', async (what, message) => {
+    const { from, read } = await bidsInRange(what.replaceAll(' ', '-'))
+    if (what === 'two headers') fork(from + 1, 'hash')
+    else
+      alter = (method, result) =>
+        method === 'eth_getLogs' ? result.map((log) => ({ ...log, blockHash: OTHER })) : result
+    await expect(read()).rejects.toThrow(message)
+  })
+})
+
+it('a range is the same wherever checks by header begin, and read in parts', async () => {
+  const { from, read } = await bidsInRange('parts')
+  const whole = await read()
+  expect(whole.decoded.entries).toHaveLength(3)
+  expect(await read(from + 1)).toEqual(whole)
+  const hashes = await Promise.all([-1, 0, 1, 2].map((i) => hashOf(from + i)))
+  alter = (method, result, [filter]) =>
+    method === 'eth_getLogs' && filter!.fromBlock !== filter!.toBlock
+      ? Object.assign(new Error(), { code: -32005, message: 'query returned more than 10000 results' })
+      : result
+  const parts = await read()
+  expect(parts).toEqual(whole)
+  expect([parts.parentHash, ...parts.hashOfBlock.values()].map((hash) => `0x${hash.toString('hex')}`)).toEqual(hashes)
+  expect(parts.lastHash).toEqual(parts.hashOfBlock.get(from + 2))
+})
+
+it('a checkpoint that is found replaced by the ranges after it halts the chain', async () => {
+  const indexer = await open()
+  const snapshot = await world.test.snapshot()
+  await world.test.mine({ blocks: 4 })
+  while ((await indexer.step()).kind !== 'idle');
+  await world.test.revert({ id: snapshot })
+  await world.test.mine({ blocks: MANY_BLOCKS, interval: 2 })
+  expect(await indexer.step()).toMatchObject({ kind: 'halted', reason: expect.stringContaining('has been replaced') })
+})
