@@ -88,4 +88,31 @@ describe('a list of transactions', () => {
     expect(listed.map(({ signature }) => signature)).toEqual(['s0', 's2'])
     expect(asked).toEqual([undefined, 's1'])
   })
+
+  /** A node that always gives another page, newest first. */
+  const endless =
+    (size: number, end = Number.POSITIVE_INFINITY): Call =>
+    async <T>(_method: string, params: readonly unknown[]): Promise<T> => {
+      const { before } = params[1] as { before?: string }
+      const from = before === undefined ? 0 : Number(before) + 1
+      const page = Array.from({ length: from >= end ? 0 : size }, (_, i) => ({
+        signature: `${from + i}`,
+        slot: 7,
+        err: null,
+      }))
+      return page as T
+    }
+  const options = { commitment: 'confirmed', until: null, downToSlot: 0 } as const
+
+  it('that a node never ends, or gives too much of, is its fault', async () => {
+    const never = listTransactions(endless(1), registrar, { ...options, limitMs: 50 })
+    await expect(never).rejects.toMatchObject({ fault: 'transient' })
+    await expect(listTransactions(endless(5_000), registrar, options)).rejects.toMatchObject({ fault: 'transient' })
+  })
+
+  it('longer than what is held at once begins with the oldest; the newer ones are not taken for listed', async () => {
+    const { listed, newest } = await listTransactions(endless(1_000, 1_200_000), registrar, options)
+    expect(listed.length).toBeLessThan(1_000_000)
+    expect([listed.at(-1)?.signature, newest]).toEqual(['1199999', null])
+  })
 })

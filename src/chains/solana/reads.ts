@@ -135,6 +135,10 @@ export async function readLatestBlockhash(call: Call, commitment: Commitment): P
 
 /** Limit of getSignaturesForAddress. */
 const PAGE = 1_000
+/** Most transactions of a list; of more the oldest half comes first. */
+const MOST_LISTED = 1_000_000
+/** Time limit of a list, which a hostile node may never end: below that of a step, with time for another node. */
+const LIST_MS = 180_000
 
 export interface ListOptions {
   commitment: Commitment
@@ -143,6 +147,7 @@ export interface ListOptions {
   /** Oldest slot listed. */
   downToSlot: number
   signal?: AbortSignal
+  limitMs?: number
 }
 
 interface RawSignature {
@@ -154,25 +159,33 @@ interface RawSignature {
 /**
  * Lists the successful transactions that mention the program, newest first, page by page down to the known ones. Only
  * an empty page ends the list: some providers give shorter ones than asked for.
- * @returns the list, and the newest signature seen, of a failed transaction too
+ * @returns the list, and the newest signature seen, of a failed transaction too; null where newer ones are left out
+ * @throws RpcError transient where it does not end in time
  */
 export async function listTransactions(
   call: Call,
   { id: address }: Registrar,
-  { commitment, until, downToSlot, signal }: ListOptions,
+  { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
   const listed: ListedTransaction[] = []
+  const endMs = performance.now() + limitMs
   let newest: string | null = null
   let before: string | null = null
+  let isWhole = true
   for (;;) {
     signal?.throwIfAborted()
     const options = { commitment, limit: PAGE, ...(until ? { until } : {}), ...(before ? { before } : {}) }
     const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
+    if (page.length > PAGE || performance.now() > endMs) throw transient('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
+    if (listed.length > MOST_LISTED) {
+      listed.splice(0, listed.length - MOST_LISTED / 2)
+      isWhole = false
+    }
     const last = page.at(-1)
-    if (!last || last.slot < downToSlot || last.signature === before) return { listed, newest }
+    if (!last || last.slot < downToSlot || last.signature === before) return { listed, newest: isWhole ? newest : null }
     before = last.signature
   }
 }

@@ -1,6 +1,6 @@
-import type { ListedTransaction, ReadTransaction } from '../../chains/solana/reads.js'
+import type { ListedTransaction } from '../../chains/solana/reads.js'
 import { measure } from '../progress.js'
-import { readConfirmed } from './twoNodes.js'
+import { type AgreedTransaction, readConfirmed } from './twoNodes.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction: two batches of a node. */
@@ -11,7 +11,7 @@ const FIRST_CHUNK = 4
 const CHUNKS_AHEAD = 2
 
 /** Writes some transactions. */
-export type WriteChunk = (txs: readonly ReadTransaction[]) => Promise<void>
+export type WriteChunk = (txs: readonly AgreedTransaction[]) => Promise<void>
 
 /**
  * Reads listed transactions in order, the next chunks while one is written; stops between two when the signal fires.
@@ -26,7 +26,7 @@ export async function inChunks(
   const startedMs = Date.now()
   // as many as the first chunks have; chunks that nobody has to confirm would let a list of lies grow
   const pace = { most: 2 * FIRST_CHUNK }
-  const ahead: { some: readonly ListedTransaction[]; read: Promise<ReadTransaction[]> }[] = []
+  const ahead: { some: readonly ListedTransaction[]; read: Promise<AgreedTransaction[]> }[] = []
   const readAhead = (some: readonly ListedTransaction[]) => {
     const read = readConfirmed(options, some, pace)
     // awaited in its turn; until then a failure is not unhandled

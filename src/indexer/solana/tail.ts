@@ -6,6 +6,9 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
+/** Time limit of a list: of a minute's slots. */
+const LIST_MS = 20_000
+
 /**
  * Payments that are seen and not confirmed yet: their status is pending. A cluster confirmed at `confirmed` has none.
  */
@@ -44,7 +47,8 @@ export class PaymentTail {
 
   async #read(call: Call, until: string | null, downToSlot: number): Promise<ReadTransaction[]> {
     const { registrar } = this.#options
-    const { listed } = await listTransactions(call, registrar, { commitment: 'confirmed', until, downToSlot })
+    const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
+    const { listed } = await listTransactions(call, registrar, options)
     const txs = await Promise.all(
       listed.reverse().map((one) => this.#seen.get(one.signature) ?? readListed(call, registrar, one, 'confirmed')),
     )

@@ -2,7 +2,6 @@ import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
-import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
 import { readConfirmed } from './twoNodes.js'
 
@@ -59,7 +58,7 @@ function poolOf(told: Record<string, Told | Call>, signatures = LISTED) {
   })
   const listed = signatures.map((signature) => ({ signature, slot: SLOT }))
   const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized' as const }
-  const read = (): Promise<ReadTransaction[]> => readConfirmed(options, listed)
+  const read = () => readConfirmed(options, listed)
   /** Whether the node that is asked first has the transaction. */
   const isShown = () => rpc.onOneNode(async (call) => (await call('getTransaction', ['a'])) !== null)
   return { read, isShown }
@@ -190,4 +189,20 @@ it.concurrent('of three, one that lacks what it lists is asked after the others,
   for (let look = 0; look < 2; look++) expect(await read()).toHaveLength(1)
   expect(performance.now() - startedMs).toBeLessThan(2_000)
   expect(await isShown()).toBe(true)
+})
+
+it.concurrent('the slot of what does nothing is sure where another node has it there, or none can tell', async () => {
+  const plain = { event: null }
+  const sure = async (told: Record<string, Told | Call>) => (await reader(told)()).map(({ isSure }) => isSure)
+  const stopped = { head: SLOT - 1, headMs: Date.now() - 120_000 }
+  for (const second of [plain, stopped, outdated]) expect(await sure({ first: plain, second })).toEqual([true])
+  for (const second of [{}, { ...plain, slot: SLOT + 1 }]) expect(await sure({ first: plain, second })).toEqual([false])
+  // a list of what two others lack ends
+  await expect(reader({ first: plain, second: {}, third: {} })()).rejects.toThrow(CONTRADICT)
+}, 20_000)
+
+it.concurrent('what another node shows to be a payment is none that does nothing', async () => {
+  await expect(reader({ first: { event: null }, second: ONE })()).rejects.toThrow(CONTRADICT)
+  const agreed = await reader({ only: ONE })()
+  expect(await reader({ first: { event: null }, second: ONE, third: ONE })()).toEqual(agreed)
 })

@@ -27,6 +27,12 @@ export interface Pace {
   most: number
 }
 
+/** A transaction as nodes agree on it. */
+export interface AgreedTransaction extends ReadTransaction {
+  /** Whether its slot is another node's word, too, or no other has a say: a cursor never goes back. */
+  isSure: boolean
+}
+
 /**
  * Reads listed transactions of one node. What it can't show is another's to show; payments and their ends, which are
  * believed for ever, are another's to confirm: what two nodes say counts. Where no other answers, one's word does.
@@ -37,9 +43,9 @@ export async function readConfirmed(
   { rpc, registrar, commitment }: Options,
   listed: readonly ListedTransaction[],
   pace: Pace = { most: listed.length },
-): Promise<ReadTransaction[]> {
+): Promise<AgreedTransaction[]> {
   let lister: Call | null = null
-  const [first, txs, others] = await rpc.onOneNode(async (call) => {
+  const [first, txs, asked, others] = await rpc.onOneNode(async (call) => {
     lister ??= call
     const all = await readTransactions(call, registrar, listed, commitment).catch((error: unknown) => {
       // asked first next time, it would hold up all with what it lists and lacks
@@ -48,20 +54,26 @@ export async function readConfirmed(
     })
     const end = all.filter(needsAnother)[pace.most]
     const read = end ? all.slice(0, all.indexOf(end)) : all
-    return [call, read, await wordsOn(read.filter(needsAnother), call, { rpc, registrar, commitment })]
+    // of the others the last one: the cursor would move to a slot that one node alone has made up
+    const toAsk = read.filter((tx, i) => needsAnother(tx) || i === read.length - 1)
+    return [call, read, toAsk, await wordsOn(toAsk, call, { rpc, registrar, commitment })]
   })
   // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
-  const told: ReadTransaction[] = []
+  const told: AgreedTransaction[] = []
   for (const tx of txs) {
-    const word = agreed(tx, others)
+    const theirs = others.flatMap((words) => words.get(tx.signature) ?? [])
+    const denying = others.filter((words) => words.has(tx.signature)).length
+    // what does nothing is no payment left out: it takes two to say that there is no such transaction
+    const isPlain = !needsAnother(tx) && !theirs.some(hasEvents) && (denying < 2 || theirs.length > 0)
+    const word = agreed(tx, others) ?? (isPlain ? tx : null)
     if (word) {
       const isConfirmed = others.length === 0 || others.some((words) => words.get(tx.signature) !== null)
       if (needsAnother(tx) && isConfirmed) pace.most += 2
-      told.push(word)
+      told.push({ ...word, isSure: others.length === 0 || (asked.includes(tx) && isSlotOf(word, others)) })
       continue
     }
     // two that lack what the first one lists are asked first next time: it alone would hold up all
-    if (others.filter((words) => words.has(tx.signature)).length > 1) rpc.passOver(first)
+    if (denying > 1) rpc.passOver(first)
     if (told.length > 0) break
     throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
   }
@@ -90,8 +102,15 @@ async function wordsOn(asked: readonly ReadTransaction[], first: Call, { rpc, ..
 const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: ReadTransaction) => [
   ...[payments, closed, communityPayments, communityOutcomes],
 ]
-const needsAnother = (tx: ReadTransaction): boolean =>
-  isLaidAside(tx) || eventsOf(tx).some((events) => events.length > 0)
+const hasEvents = (tx: ReadTransaction): boolean => eventsOf(tx).some((events) => events.length > 0)
+const needsAnother = (tx: ReadTransaction): boolean => isLaidAside(tx) || hasEvents(tx)
+
+/** Whether another node has a transaction in its slot, or none can tell: who can't read it knows the lister's slot. */
+function isSlotOf({ signature, slot }: ReadTransaction, words: readonly Words[]): boolean {
+  const others = words.flatMap((word) => (word.has(signature) ? [word.get(signature)!] : []))
+  const telling = others.filter((tx) => tx === null || !isLaidAside(tx))
+  return telling.length === 0 || telling.some((tx) => tx?.slot === slot)
+}
 
 /**
  * What another node has of some transactions; it can't tell of those beyond what it keeps. The first that it lacks is

@@ -3,7 +3,6 @@ import {
   getSlot,
   type ListedTransaction,
   listTransactions,
-  type ReadTransaction,
   readSequences,
   type Sequences,
   signatureBytes,
@@ -21,6 +20,7 @@ import { firstState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { PaymentTail } from './tail.js'
+import type { AgreedTransaction } from './twoNodes.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 
 /** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
@@ -160,7 +160,8 @@ export class PaymentWatcher {
     memory.listedMs = this.#nowMs()
     const everyMs = missingSinceMs === null ? LATE_EVERY_MS : SEARCH_EVERY_MS
     const isSearch = this.#nowMs() - searchedMs >= everyMs
-    const downToSlot = Math.max(startSlot, cursor.slot - lateSlots)
+    // a cursor whose slot was made up once is before no newer one
+    const downToSlot = Math.max(startSlot, (slot < cursor.slot ? slot : cursor.slot) - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
     // of the node that listed it, while that one answers: others would refuse it, and rest
@@ -175,7 +176,7 @@ export class PaymentWatcher {
    * Writes payments and outcomes in one transaction, and the cursor behind them where no payment is missing before
    * it.
    */
-  async #write(memory: Memory, txs: readonly ReadTransaction[]) {
+  async #write(memory: Memory, txs: readonly AgreedTransaction[]) {
     const { pool, identity, chain, epoch, onUnknown } = this.#options
     const { network } = identity
     const { tracker } = memory
@@ -186,7 +187,7 @@ export class PaymentWatcher {
       await assertLeader(client, network, epoch)
       await confirmPayments(client, { network, chain }, payments)
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
-      const last = txs.at(-1)
+      const last = txs.findLast(({ isSure }) => isSure)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
       if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
       await notify(client, network)
