@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
 import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
+import { handsOf } from './hands.js'
 
 /** Time for a page to do what it is not to do. */
 const MOMENT_MS = 1_000
@@ -12,29 +13,16 @@ const PATIENCE_MS = 121_000
 /** What comes when its wallet, its page or its form is there no more. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
   const screen = narrowScreen()
+  const { open, press, told, message, confirm, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
     page = screen.page
   })
 
-  const open = (path: string) => page.goto(`${world().api}${path}`)
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
-  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
-  const message = () => page.locator('#message').textContent()
   const session = () => page.evaluate<string | null>("sessionStorage.getItem('clusterd.session')")
-  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
   const followed = (status: string, name: string) =>
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: name }).first().waitFor()
-  async function signIn(path: string) {
-    screen.wallet.account = await freshWallet()
-    await open(path)
-    await page.evaluate('sessionStorage.clear()')
-    await open(path)
-    await press('Test Wallet Ethereum')
-    await told('Signed in.')
-    return screen.wallet.account
-  }
   async function signInOther() {
     await press('Sign out')
     await told('Signed out.')

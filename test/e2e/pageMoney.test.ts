@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { freshName, freshWallet, world } from '../support/world.js'
+import { freshName } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
+import { handsOf } from './hands.js'
 
 /** Time for a page to do what it is not to do: its polls come each second. */
 const MOMENT_MS = 2_500
@@ -13,28 +14,15 @@ const KEPT = 20
 /** What the pages know and tell of money. */
 describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
   const screen = narrowScreen()
+  const { press, told, message, confirm, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
     page = screen.page
   })
 
-  const open = (path: string) => page.goto(`${world().api}${path}`)
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
-  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
-  const message = () => page.locator('#message').textContent()
-  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
   const question = (text: string) => page.locator('dialog').filter({ hasText: text }).waitFor()
   const item = (name: string) => page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
-  async function signIn(path: string): Promise<string> {
-    screen.wallet.account = await freshWallet()
-    await open(path)
-    await page.evaluate('sessionStorage.clear()')
-    await open(path)
-    await press('Test Wallet Ethereum')
-    await told('Signed in.')
-    return screen.wallet.account.address.toLowerCase()
-  }
   async function typed(name: string): Promise<void> {
     await page.getByLabel('Name', { exact: true }).fill(name)
     await page.getByText(`${name}/ is free.`).waitFor()
@@ -89,7 +77,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
   })
 
   it('a payment that is not decided stays known, however many came after it', async () => {
-    const payer = await signIn('/@register')
+    const payer = (await signIn('/@register')).address.toLowerCase()
     const sent = (i: number, status: string | null) => {
       const tx = `0x${String(i).padStart(64, '0')}`
       return { title: `sent-${i}`, tx, payer, isTestnet: false, status: status && { tx, status } }

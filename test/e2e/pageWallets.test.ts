@@ -2,12 +2,14 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshWallet, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
+import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
 
 /** Wallets as no standard has them, and keys that end while somebody types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
   const screen = narrowScreen()
+  const { press, told } = handsOf(screen)
   let page: Page
 
   beforeAll(async () => {
@@ -33,9 +35,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await page.goto(`${world().api}/@account`)
   })
 
-  const told = (text: string) => page.locator('#message').filter({ hasText: text }).waitFor()
   const wallet = (name: string) => page.locator('.wallets').getByRole('button', { name })
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const revoke = async () => {
     const { token } = JSON.parse(await page.evaluate<string>("sessionStorage.getItem('clusterd.session')"))
     const headers = { authorization: `Bearer ${token}` }

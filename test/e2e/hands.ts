@@ -1,0 +1,23 @@
+import { freshWallet, world } from '../support/world.js'
+import type { NarrowScreen } from './browser.js'
+
+/** What a visitor does on a narrow screen, and is told there. */
+export function handsOf(screen: NarrowScreen) {
+  const open = (path: string) => screen.page.goto(`${world().api}${path}`)
+  const press = (name: string) => screen.page.getByRole('button', { name, exact: true }).click()
+  const told = (text: string) => screen.page.locator('#message').filter({ hasText: text }).waitFor()
+  const message = () => screen.page.locator('#message').textContent()
+  /** Answers the question. */
+  const confirm = (button: string) => screen.page.locator('dialog').getByRole('button', { name: button }).click()
+  /** Signs in as a wallet of its own, in a tab that knows nothing. */
+  async function signIn(path: string) {
+    screen.wallet.account = await freshWallet()
+    await open(path)
+    await screen.page.evaluate('sessionStorage.clear()')
+    await open(path)
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+    return screen.wallet.account
+  }
+  return { open, press, told, message, confirm, signIn }
+}
