@@ -61,10 +61,10 @@ export async function readConfirmed(
   // not thrown above: nodes rest for faults, and while one rests the other's word would count alone
   const told: AgreedTransaction[] = []
   for (const tx of txs) {
-    const theirs = others.flatMap((words) => words.get(tx.signature) ?? [])
-    const denying = others.filter((words) => words.has(tx.signature)).length
+    const telling = others.filter((words) => words.has(tx.signature))
+    const theirs = telling.flatMap((words) => words.get(tx.signature) ?? [])
     // what does nothing is no payment left out: it takes two to say that there is no such transaction
-    const isPlain = !needsAnother(tx) && !theirs.some(hasEvents) && (denying < 2 || theirs.length > 0)
+    const isPlain = !needsAnother(tx) && !theirs.some(hasEvents) && (telling.length < 2 || theirs.length > 0)
     const word = agreed(tx, others) ?? (isPlain ? tx : null)
     if (word) {
       const isConfirmed = others.length === 0 || others.some((words) => words.get(tx.signature) !== null)
@@ -73,7 +73,7 @@ export async function readConfirmed(
       continue
     }
     // two that lack what the first one lists are asked first next time: it alone would hold up all
-    if (denying > 1) rpc.passOver(first)
+    if (telling.length > 1) rpc.passOver(first)
     if (told.length > 0) break
     throw transient(`getTransaction: two nodes contradict each other about ${tx.signature}`)
   }
