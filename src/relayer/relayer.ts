@@ -1,18 +1,17 @@
 import type pg from 'pg'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { areOfContract, REFUSAL_GAS } from '../chains/evm/community/ending.js'
+import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { GasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
 import { createNonceSender, type Memo } from '../chains/evm/signer.js'
-import { orIfRefused } from '../chains/rpc/errors.js'
 import type { DeliverySettings } from '../config/index.js'
 import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { assertRelayer } from '../db/journal/head.js'
 import { dueNonceJobs, findJobs, hasLiveJobs, jobsOfOthers, wakeJobs } from '../db/outbox/due.js'
 import { formBatches, insertJobs, type NewJob, type SignerKey } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParked, hasDust, hasFreshRefusals, parkDust, wakeDust, worthyDust } from '../db/outbox/refusals.js'
+import { endParked, weighRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
@@ -195,30 +194,18 @@ export class Relayer {
     if (!this.#key || at.chain.communityPayments === null) return 0
     const nowMs = this.#clock.nowMs()
     const isTime = Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
-    const isDust = isTime && (await hasDust(pool, this.#key))
-    const asks = refusalWorth > 0 && (isDust || (await hasFreshRefusals(pool, this.#key)))
-    if (!isTime && !asks) return 0
-    const leastWei = asks ? await this.#leastWei(refusalWorth) : 0n
+    const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, this.#key)))
+    if (!isTime && !weighs) return 0
+    const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
     const key = this.#key
-    const dust = isDust ? await this.#ownOf(await worthyDust(pool, key, leastWei)) : []
     const changed = await inTransaction(pool, async (client) => {
       await assertRelayer(client, network, epoch)
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParked(client, key, nowMs) : 0
-      const woken = dust.length > 0 ? await wakeDust(client, key, dust) : 0
-      return released + ended + woken + (asks ? await parkDust(client, key, leastWei) : 0)
+      return released + ended + (weighs ? await weighRefusals(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed
-  }
-
-  /** Those of the payments that the contract knows: one of a replaced contract would hold up all that go with it. */
-  async #ownOf(ids: readonly Buffer[]): Promise<Buffer[]> {
-    const { rpc, config } = this.#options.at.chain
-    if (ids.length === 0) return []
-    const asked = rpc.onTwoNodes((ask) => areOfContract(ask, config.communityPayments!, ids))
-    const looks = await orIfRefused(asked, [])
-    return looks.length === 0 ? [] : ids.filter((_, i) => looks.every((isOwn) => isOwn[i]))
   }
 
   /** What a payment has to be worth so that it is refused, wei. */

@@ -11,7 +11,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
-import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { storedOf } from '../support/airdrop.js'
@@ -167,28 +167,6 @@ describe('a payment that nobody speaks about', () => {
     await at.giveBack({ refusalWorth: 1 })
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
-  })
-
-  it('of a contract that another has replaced holds up no refusal: an older version left it without a mark', async () => {
-    const foreign = await at.pay({ name: 'elsewhere', amount: 1n })
-    await at.judge()
-    await at.giveBack({ refusalWorth: 1 })
-    expect(await jobOf(foreign.id)).toMatchObject({ reason: 'below_refusal_cost' })
-    // this contract knows nothing of it
-    const [own, other] = [fromHex(foreign.id!), Buffer.alloc(32, 0xab)]
-    const rename = async (from: Buffer, to: Buffer) => {
-      await at.pool.query('UPDATE payments SET id = $2 WHERE id = $1', [from, to])
-      await at.pool.query('UPDATE jobs SET subject = $2 WHERE subject = $1', [from, to])
-    }
-    await rename(own, other)
-    const { tx } = await at.pay({ name: 'honest', amount: 2n, by: 4 })
-    await at.judge()
-    await at.giveBack({ refusalWorth: 0 })
-    expect(await outcomeOf(tx)).toBe('invalid underpaid refused')
-    expect(await jobOf(toHex(other))).toMatchObject({ state: 'parked', reason: 'below_refusal_cost' })
-    await rename(other, own)
-    await at.giveBack({ refusalWorth: 0 })
-    expect(await outcomeOf(foreign.tx)).toBe('invalid underpaid refused')
   })
 
   it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {

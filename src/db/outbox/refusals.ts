@@ -10,7 +10,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { IS_LEFT, IS_PAYERS, UNSENT } from '../payments/refused.js'
 import { codeList } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, execute, query } from '../pg/rows.js'
 import { insertJobs } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
@@ -36,55 +36,35 @@ export async function queueRefusals(
   )
 }
 
-/** Condition on a job `j`: a refusal on a chain that nobody has tried yet or resumed, and that goes with no other. */
-const IS_FRESH = `j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.queued} AND j.nonce IS NULL AND j.failures = 0
-  AND NOT j.alone AND j.batch IS NULL AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
-
-/** Whether a chain has refusals that nobody has tried yet. */
-export async function hasFreshRefusals(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
-  const text = `SELECT EXISTS (SELECT FROM jobs j WHERE ${IS_FRESH}) AS found`
-  return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
-}
-
 /**
- * Parks refusals of payments in a chain's own coin that are worth less than they cost: their payers reclaim them.
- * @returns how many
+ * Leaves refusals of payments in a chain's own coin to their payers while they are worth less than they cost, and queues
+ * them again once they are worth it. What was tried, or an operator resumed, is left as it is.
+ * @returns how many it changed
  */
-export function parkDust(client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> {
-  const text = `UPDATE jobs j SET state = ${JOB_STATE.parked}, reason = '${BELOW_REFUSAL_COST}', version = j.version + 1
-    FROM payments p WHERE ${IS_FRESH} AND j.reason IS NULL AND p.network = j.network AND p.id = j.subject
-      AND p.token = '${NATIVE}' AND p.amount < $3`
-  return execute(client, network, text, [chain, leastWei.toString()])
+export async function weighRefusals(
+  client: pg.ClientBase,
+  { network, chain }: ChainKey,
+  leastWei: bigint,
+): Promise<number> {
+  const weigh = (after: string, before: string, amount: string) =>
+    execute(
+      client,
+      network,
+      `UPDATE jobs j SET ${after}, version = j.version + 1 FROM payments p
+       WHERE j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND ${before} AND NOT j.alone AND ${IS_UNTRIED}
+         AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE}' AND p.outcome IS NULL AND ${amount}`,
+      [chain, leastWei.toString()],
+    )
+  const [queued, left] = [`state = ${JOB_STATE.queued}`, `state = ${JOB_STATE.parked}`]
+  return (
+    (await weigh(`${left}, reason = '${BELOW_REFUSAL_COST}'`, `j.${queued} AND j.reason IS NULL`, 'p.amount < $3')) +
+    (await weigh(`${queued}, reason = NULL`, `j.${left} AND j.reason = '${BELOW_REFUSAL_COST}'`, 'p.amount >= $3'))
+  )
 }
 
-/**
- * Condition on a job `j`: a refusal on a chain that was left to its payer for what it would have cost. One whose
- * contract another has replaced since is alone, and stays the payer's.
- */
-const IS_DUST = `j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}' AND NOT j.alone`
-
-/** Whether a chain has refusals that were left to their payers. */
-export async function hasDust(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
-  const text = `SELECT EXISTS (SELECT FROM jobs j WHERE ${IS_DUST}) AS found`
-  return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
-}
-
-/** Payments that are asked for at once, the newest first: those of a contract that was replaced are older. */
-const WOKEN_AT_ONCE = 500
-
-/** Ids of payments that were left to their payers while gas was dear, and are worth what their refusals cost now. */
-export async function worthyDust(db: Queryable, { network, chain }: ChainKey, leastWei: bigint): Promise<Buffer[]> {
-  const text = `SELECT j.subject AS id FROM jobs j JOIN payments p ON p.network = j.network AND p.id = j.subject
-    WHERE ${IS_DUST} AND p.outcome IS NULL AND p.amount >= $3 ORDER BY j.id DESC LIMIT ${WOKEN_AT_ONCE}`
-  return (await query<{ id: Buffer }>(db, network, text, [chain, leastWei.toString()])).map(({ id }) => id)
-}
-
-/** Queues refusals again that were left to their payers. @returns how many */
-export function wakeDust(client: pg.ClientBase, { network, chain }: ChainKey, ids: readonly Buffer[]): Promise<number> {
-  const text = `UPDATE jobs j SET state = ${JOB_STATE.queued}, reason = NULL, version = j.version + 1
-    WHERE ${IS_DUST} AND j.subject = ANY ($3::bytea[])`
-  return execute(client, network, text, [chain, ids])
-}
+/** Condition on a job `j`: nobody has tried it, and it goes with no other. */
+const IS_UNTRIED = `j.nonce IS NULL AND j.failures = 0 AND j.batch IS NULL
+  AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
 
 /** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
 export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
