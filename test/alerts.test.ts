@@ -38,9 +38,7 @@ const process: ProcessState = {
   staying: {},
   replicas: [{ name: 'standby:5432', isUsed: true, lagMs: 0 }],
 }
-const stats = { open: [], heldByOthers: 0, spentLastDayWei: 1n } as unknown as NonNullable<
-  OutboxState['relayers'][number]['stats']
->
+const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<OutboxState['relayers'][number]['stats']>
 const relayer = {
   ...{
     network: 'mainnet' as const,

@@ -4,20 +4,18 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
 import { hasEnded } from './machine/job.js'
-import { carryOut, type Decision, decide, type Outcome, type Ports } from './step.js'
+import { carryOut, decide, type Outcome, type Ports } from './step.js'
 
 /** Batch size. Small enough that the chain state read at the start is still fresh when the last one is sent. */
 const BATCH_SIZE = 64
 /** Upper bound on consecutive steps of a job; queued to sent takes two. */
 const MAX_STEPS = 6
 const LOOKS_AT_ONCE = 16
-/** Maximum of parallel writes, one database connection each. */
-const WRITES_AT_ONCE = 8
 
 export interface BatchOptions {
   policy: Policy
-  /** The ports of a job, with its questions memoized; or the outcome of a step that needs no look. */
-  portsOf(row: Row, memo: Memo): Ports | Promise<Outcome>
+  /** The ports of a job, with its questions memoized; or a step that needs no look. */
+  portsOf(row: Row, memo: Memo): Ports | (() => Promise<Outcome>)
   /** Jobs as they stand now, in any order. */
   reload(ids: readonly string[]): Promise<Row[]>
   /** Gets each step of each job, with what is stored after it. */
@@ -34,8 +32,7 @@ export interface Advanced {
 
 /**
  * Advances every job as far as it goes now, in the given order. Each batch goes step by step: all jobs are looked at
- * together, then nonces are taken and transactions sent one after the other, so that both keep the order; pure writes
- * run beside that.
+ * together, then they act one after the other, so that nonces and transactions keep the order.
  * @throws the first error of any job, after all have advanced: LostLeadershipError, or one of the database
  */
 export async function advanceJobs(due: readonly Row[], options: BatchOptions): Promise<Advanced[]> {
@@ -49,22 +46,19 @@ export async function advanceJobs(due: readonly Row[], options: BatchOptions): P
   return jobs
 }
 
-/** Steps each job once. @returns jobs that may go on at once */
+/** Steps each job once: all are looked at together, then each acts in its turn. @returns jobs that may go on at once */
 async function stepAll(batch: readonly Advanced[], options: BatchOptions, errors: unknown[]): Promise<Advanced[]> {
   const memo = createMemo()
   const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
-  const looked = await looks.addAll(batch.map((job) => () => look(job, memo, options)))
-  const ordered = new PQueue({ concurrency: 1 })
-  const others = new PQueue({ concurrency: WRITES_AT_ONCE - 1 })
+  const acts = await looks.addAll(batch.map((job) => () => look(job, memo, options)))
   const done: Step[] = []
-  const act = async ({ job, finish }: Looked): Promise<void> => {
+  for (const [i, act] of acts.entries()) {
     try {
-      done.push({ job, outcome: await finish() })
+      done.push({ job: batch[i]!, outcome: await act() })
     } catch (error) {
       errors.push(error)
     }
   }
-  await Promise.all(looked.map((next) => (next.isOrdered ? ordered : others).add(() => act(next))))
   return reloadChanged(done, options)
 }
 
@@ -73,25 +67,14 @@ interface Step {
   outcome: Outcome
 }
 
-interface Looked {
-  job: Advanced
-  /** True for a step that takes a nonce or sends. */
-  isOrdered: boolean
-  finish(): Promise<Outcome>
-}
-
-async function look(job: Advanced, memo: Memo, { portsOf, policy }: BatchOptions): Promise<Looked> {
-  const { row } = job
+/** @returns what the job does after its look */
+async function look({ row }: Advanced, memo: Memo, { portsOf, policy }: BatchOptions): Promise<() => Promise<Outcome>> {
   const ports = portsOf(row, memo)
-  if (ports instanceof Promise) return { job, isOrdered: false, finish: () => ports }
+  if (typeof ports === 'function') return ports
   const spendCapWei = policy.spendCapWei * BigInt(1 + row.followers.length)
   const decision = await decide(row, ports, { ...policy, spendCapWei })
-  return { job, isOrdered: isOrdered(decision), finish: () => carryOut(row, decision, ports) }
+  return () => carryOut(row, decision, ports)
 }
-
-const isOrdered = (decision: Decision): boolean =>
-  'deed' in decision &&
-  (decision.deed.do === 'broadcast' || (decision.deed.do === 'sign' && decision.deed.nonce === null))
 
 /** Loads changed jobs again. @returns those that may go on at once */
 async function reloadChanged(done: readonly Step[], { reload, onOutcome }: BatchOptions): Promise<Advanced[]> {

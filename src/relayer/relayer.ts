@@ -244,10 +244,10 @@ export class Relayer {
     return advanced.map(({ row, outcomes }) => ({ id: row.id, kind: row.kind, outcomes }))
   }
 
-  #portsOf(row: JobRow<NonceTx>, memo: Memo): Ports | Promise<Outcome> {
+  #portsOf(row: JobRow<NonceTx>, memo: Memo): Ports | (() => Promise<Outcome>) {
     const { pool, at, path, account, epoch, settings } = this.#options
     const { dailyCapWei } = settings
-    if (!account || !this.#key) return Promise.resolve({ outcome: 'ended' })
+    if (!account || !this.#key) return async () => ({ outcome: 'ended' })
     const clock = this.#clock
     // a nonce stays with the key that it was given of, through a rotation too
     const isOwn = row.nonce === null || row.signer!.equals(this.#key.signer)
@@ -260,9 +260,8 @@ export class Relayer {
     // what is signed stays valid until a cancel has used its nonce up; then it is parked as what was never signed
     if (isOut && reason !== null && row.release === null) {
       const failed = { outcome: 'failed', failure: { class: 'permanent', reason } } as const
-      return store
-        .save({ ...row, release: 'queue', reason, nextMs: 0 })
-        .then((isSaved) => (isSaved ? failed : { outcome: 'stale' }))
+      return async () =>
+        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? failed : { outcome: 'stale' }
     }
     if (isOut || typeof call === 'object') {
       const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
@@ -271,7 +270,7 @@ export class Relayer {
     // one that can't go holds up no other
     const isAlone = row.followers.length === 0
     const after = isAlone ? parked(row, call) : { ...row, alone: true }
-    return store.save(after).then((isSaved) => ({ outcome: isSaved ? (isAlone ? 'parked' : 'parted') : 'stale' }))
+    return async () => ({ outcome: (await store.save(after)) ? (isAlone ? 'parked' : 'parted') : 'stale' })
   }
 
   async #takeStats(): Promise<void> {

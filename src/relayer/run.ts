@@ -10,8 +10,9 @@ import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { Payer } from './payer.js'
 import { Relayer, type RelayerOptions } from './relayer.js'
-import { Alarms } from './report/alarms.js'
 import type { OutboxState } from './report/metrics.js'
+import { OutboxLog } from './report/outboxLog.js'
+import { outboxProblems } from './report/problems.js'
 import type { Outcome } from './step.js'
 import type { RelayTarget } from './targets.js'
 
@@ -87,13 +88,15 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
           { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
           'what these keys pay for is not sent',
         )
-      const alarms = new Alarms(log, network, options.clock?.nowMs ?? Date.now)
-      const relayers = targets.map((target) => relayerAt(options, target, alarms, epoch))
+      const nowMs = options.clock?.nowMs ?? Date.now
+      const outboxLog = new OutboxLog(log, network, nowMs)
+      const check = () => outboxLog.problems(outboxProblems(state, nowMs()))
+      const relayers = targets.map((target) => relayerAt(options, target, outboxLog, epoch))
       state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }
-      const workers = relayers.map((relayer, i) => relayWorker(relayer, targets[i]!, alarms))
+      const workers = relayers.map((relayer, i) => relayWorker(relayer, targets[i]!, check))
       if (options.solana)
         workers.push(
-          payWorker(options, options.solana, { alarms, epoch }, (payer) => {
+          payWorker(options, options.solana, { outboxLog, epoch, check }, (payer) => {
             state = { ...state, payer: payer.state }
           }),
         )
@@ -111,19 +114,19 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   return { network, missingKeys, leads: () => leads, state: () => state, done }
 }
 
-function relayerAt(options: RelayRunOptions, target: RelayTarget, alarms: Alarms, epoch: number): Relayer {
+function relayerAt(options: RelayRunOptions, target: RelayTarget, outboxLog: OutboxLog, epoch: number): Relayer {
   const { pool, network, account, settings, clock } = options
   return new Relayer({
     ...{ ...target, pool, network, account, settings, clock, epoch },
-    onStuck: (messages) => alarms.stuck(messages),
+    onStuck: (messages) => outboxLog.stuck(messages),
     onOutcome: (row, outcome) => {
-      alarms.outcome(row, outcome)
+      outboxLog.outcome(row, outcome)
       options.onOutcome?.(row, outcome)
     },
   })
 }
 
-function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Worker {
+function relayWorker(relayer: Relayer, { at }: RelayTarget, check: () => void): Worker {
   const { network, chain } = relayer.state
   return {
     name: 'the relayer',
@@ -133,7 +136,7 @@ function relayWorker(relayer: Relayer, { at }: RelayTarget, alarms: Alarms): Wor
     notify: createNotify(),
     maxBusySteps: MAX_BUSY_STEPS,
     step: async () => (await relayer.step()).kind,
-    check: () => alarms.relayer(relayer.state),
+    check,
   }
 }
 
@@ -148,7 +151,7 @@ async function reportAuthority({ log, network }: RelayRunOptions, signer: Solana
 function payWorker(
   options: RelayRunOptions,
   source: PayerSource,
-  { alarms, epoch }: { alarms: Alarms; epoch: number },
+  { outboxLog, epoch, check }: { outboxLog: OutboxLog; epoch: number; check: () => void },
   onStart: (payer: Payer) => void,
 ): Worker {
   const { pool, network, clock, log } = options
@@ -161,7 +164,7 @@ function payWorker(
     const opened = new Payer({
       ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },
       onOutcome: (row, outcome) => {
-        alarms.outcome(row, outcome)
+        outboxLog.outcome(row, outcome)
         options.onOutcome?.(row, outcome)
       },
     })
@@ -178,6 +181,6 @@ function payWorker(
       payer ??= await open()
       return payer.step(alive)
     },
-    check: () => payer && alarms.payer(payer.state, autoRefunds),
+    check,
   }
 }

@@ -39,8 +39,6 @@ export async function openJobs(db: Queryable, network: Network, family: 'evm' | 
 }
 
 export interface SignerStats {
-  /** The chain's jobs under way at nonces of another signer, which this one can send and not replace. */
-  heldByOthers: number
   /** Value and gas of the jobs that ended on the signer's chain in the last 24 hours. */
   spentLastDayWei: bigint
   /** The most that what the signer signed on its chain today (UTC) may cost. */
@@ -58,9 +56,7 @@ export async function signerStats(
   const [row] = await query<SignerStats>(
     db,
     network,
-    `SELECT (SELECT count(*)::int FROM jobs WHERE network = $1 AND chain = $2 AND state < ${JOB_STATE.confirmed}
-         AND nonce IS NOT NULL AND signer IS DISTINCT FROM $3::bytea) AS held_by_others,
-       (SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0) FROM jobs
+    `SELECT (SELECT coalesce(sum(spent_wei + CASE WHEN nonce IS NULL THEN 0 ELSE value_wei END), 0) FROM jobs
          WHERE network = $1 AND chain = $2 AND state = ${JOB_STATE.confirmed} AND updated_ms > $4) AS spent_last_day_wei,
        coalesce((SELECT spent_wei FROM relay_signers
          WHERE network = $1 AND chain = $2 AND signer = $3 AND spent_day = $5), 0) AS signed_today_wei,

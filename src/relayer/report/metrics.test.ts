@@ -43,7 +43,6 @@ const relayer = (change: Partial<RelayerState> = {}): RelayerState => ({
 })
 const counted = (...open: OpenJobs[]) => ({
   open,
-  heldByOthers: 0,
   spentLastDayWei: 0n,
   signedTodayWei: 7n,
   isDry: false,
