@@ -12,7 +12,7 @@ class SmallestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of `npm run mutations:unit` (stryker.config.json): no chain, no database, no process. Files of the relayer
+ * The tests of `npm run mutations` (stryker.config.json): no chain, no database, no process. Files of the relayer
  * that only move what others decided between chain and database (nonces, payer, relayer, run, store) are not mutated:
  * test/relayer runs them against real ones. docs/mutations.md shows how to narrow a run to one folder.
  */

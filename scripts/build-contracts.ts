@@ -3,7 +3,6 @@
  * module for Node (.js), which the package ships unchanged, and its types (.d.ts) with one line per ABI item.
  *
  *   tsx scripts/build-contracts.ts           writes the files
- *   tsx scripts/build-contracts.ts --broken  the same, warnings or not: for a build that is broken on purpose
  *   tsx scripts/build-contracts.ts --check   writes nothing, exits 1 if any file differs from what the sources give
  *   tsx scripts/build-contracts.ts --standard-input <file>   writes the compiler's whole input (standard JSON), with
  *                                            every imported source, for explorers that compile it again
@@ -96,11 +95,10 @@ export function standardInput(): ReturnType<typeof inputOf> {
   return input
 }
 
-function compile(isBroken = false): NonNullable<CompilerOutput['contracts']> {
+function compile(): NonNullable<CompilerOutput['contracts']> {
   const input = inputOf(TARGETS)
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readSource })) as CompilerOutput
-  const harmless = isBroken ? ['info', 'warning'] : ['info']
-  const complaints = (output.errors ?? []).filter(({ severity }) => !harmless.includes(severity))
+  const complaints = (output.errors ?? []).filter(({ severity }) => severity !== 'info')
   if (complaints.length > 0 || !output.contracts) {
     throw new Error(`compiling the contracts:\n${complaints.map((error) => error.formattedMessage).join('\n')}`)
   }
@@ -143,12 +141,9 @@ function typeOf(value: unknown): string {
     .join('; ')} }`
 }
 
-/**
- * Generated files by the current sources: path from the project's root, and content. Throws on any warning, unless the
- * build is broken on purpose.
- */
-export function generateContracts(isBroken = false): { path: string; content: string }[] {
-  const contracts = compile(isBroken)
+/** Generated files by the current sources: path from the project's root, and content. Throws on any warning. */
+export function generateContracts(): { path: string; content: string }[] {
+  const contracts = compile()
   return TARGETS.flatMap((target) => {
     const artifact = contracts[target.file]?.[basename(target.file, '.sol')]
     if (!artifact) throw new Error(`compiling the contracts: no contract of its own name in ${target.file}`)
@@ -181,7 +176,7 @@ function main(): void {
     writeFileSync(file, JSON.stringify(standardInput()))
     return
   }
-  for (const { path, content } of generateContracts(process.argv.includes('--broken'))) {
+  for (const { path, content } of generateContracts()) {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true })
     writeFileSync(join(ROOT, path), content)
     console.log(path)

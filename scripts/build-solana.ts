@@ -7,7 +7,6 @@
  *   npm run contracts:solana              writes <program>.so and <program>.so.sha256
  *   npm run contracts:solana -- --check   writes nothing; says whether a rebuild gives the same bytes, exits 1 if not.
  *                                         Without a toolchain it compares the checksums only.
- *   tsx scripts/build-solana.ts --broken  the same, warnings or not: for a build that is broken on purpose
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -80,7 +79,7 @@ function build(): void {
   if (missing) throw new Error(missing)
   console.log(toolchainVersions())
   for (const folder of PROGRAMS) {
-    const program = buildProgram(join(ROOT, folder), process.argv.includes('--broken'))
+    const program = buildProgram(join(ROOT, folder))
     const path = `${folder}/${nameOf(folder)}`
     writeFileSync(join(ROOT, path), program)
     writeFileSync(join(ROOT, `${path}.sha256`), checksums(folder, program))

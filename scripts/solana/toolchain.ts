@@ -45,7 +45,7 @@ export function toolchainVersions(): string {
  * object, to a shared object. Equal versions give equal bytes on every machine: no path and no time is in them.
  * @throws with the tools' output
  */
-export function buildProgram(folder: string, mayWarn = false): Buffer {
+export function buildProgram(folder: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'clusterd-solana-'))
   const at = (name: string) => join(work, name)
   try {
@@ -56,7 +56,7 @@ export function buildProgram(folder: string, mayWarn = false): Buffer {
       [
         ...rust,
         ...codegen.flatMap((option) => ['-C', option]),
-        ...(mayWarn ? [] : ['-D', 'warnings']),
+        ...['-D', 'warnings'],
         '--emit',
         `llvm-bc=${at('program.bc')}`,
         'src/lib.rs',
