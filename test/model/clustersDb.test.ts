@@ -6,7 +6,6 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
-import { createWrittenKeys } from '../../src/db/journal/keyFilter.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
@@ -64,13 +63,12 @@ function entriesOf(list: readonly CommunityStep[]): Entry[] {
   return [minimum, ...entries]
 }
 
-/** Writes entries in batches, by a writer with a cache of its writes or by one that reads everything. */
-async function appendAll(entries: readonly Entry[], cuts: readonly number[], remembers: boolean): Promise<void> {
+/** Writes entries in batches. */
+async function appendAll(entries: readonly Entry[], cuts: readonly number[]): Promise<void> {
   const rest = entries.map(decodeEntry)
-  const memory = remembers ? { written: createWrittenKeys() } : {}
   for (const size of [...cuts, rest.length]) {
     const batch = rest.splice(0, size)
-    await inTransaction(pool, (client) => appendEntries(client, 'mainnet', batch, { writerMs: LATE, ...memory }))
+    await inTransaction(pool, (client) => appendEntries(client, 'mainnet', batch, { writerMs: LATE }))
   }
 }
 
@@ -109,13 +107,13 @@ const sizes = fc.array(fc.integer({ min: 1, max: 14 }), { maxLength: 10 })
 
 test('the database does as the rules in memory do, however the batches are cut, and a replay gives the same state', async () => {
   await fc.assert(
-    fc.asyncProperty(communitySteps, sizes, fc.boolean(), async (list, cuts, remembers) => {
+    fc.asyncProperty(communitySteps, sizes, async (list, cuts) => {
       await empty()
       const entries = entriesOf(list)
-      await appendAll(entries, cuts, remembers)
+      await appendAll(entries, cuts)
       await expectTables(folded(entries))
     }),
-    { numRuns: 25, examples: [[[...HIDING], HIDING.map(() => 1), true]] },
+    { numRuns: 25, examples: [[[...HIDING], HIDING.map(() => 1)]] },
   )
 })
 
@@ -124,7 +122,7 @@ test('after a rewind the tables are those that the fold of what is kept gives', 
     fc.asyncProperty(communitySteps, sizes, fc.integer({ min: 1, max: 25 }), async (list, cuts, block) => {
       await empty()
       const entries = entriesOf(list)
-      await appendAll(entries, cuts, false)
+      await appendAll(entries, cuts)
       const target = { row: hub, isHub: true, block, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
       await rewind(pool, target, { apply: true })
       const kept = entries.filter(({ position }) => position?.chain !== hub.chain || position.block < block)

@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { findJournalled, type JournalledTx, readProgress, type TxProgress } from '../../db/journal/transactions.js'
 import { type Availability, readAvailability } from '../../db/registry/availability.js'
 import { type AddressHit, findByAddresses, findByNames, type NameHit } from '../../db/registry/lookups.js'
-import type { Network } from '../../registry/primitives/network.js'
 import type { FullName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
 
 /** More in a statement save nothing, and would delay those that came first. */
 const MAX_TOGETHER = 64

@@ -5,32 +5,25 @@ import {
   type CommunityNameRow,
   type CommunityRow,
   fold,
-  type Head,
   type JournalRow,
-  type Keys,
   keysOf,
   type MoveRow,
   type NameMove,
   type NameRow,
-  type Slice,
   type WalletRow,
 } from '../../registry/fold/index.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { unnestOf } from '../pg/arrays.js'
 import { WON } from '../pg/codes.js'
-import { type CopyBuffer, type CopyPart, copyPart, copyTables, sendTables } from '../pg/copy.js'
+import { type CopyBuffer, type CopyPart, copyPart, sendTables } from '../pg/copy.js'
 import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
-import { isUniqueViolation } from '../pg/unavailable.js'
-import { BY_INDEX, type LockedHead, lockHead, writeHead, writerTime } from './head.js'
-import type { WrittenKeys } from './keyFilter.js'
-import { beginsPartition, makePartitionsAhead } from './partitions.js'
+import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
+import { makePartitionsAhead } from './partitions.js'
 import { completeSlice, loadSlice, type Probed, probeKeys } from './slice.js'
 import { STATE_COLUMNS } from './stateHash.js'
 
@@ -40,33 +33,18 @@ export interface Appended {
   writerMs: number
 }
 
-/** A batch folded before its turn, on the head that the batch before it leaves. */
-export interface Ahead extends Appended {
-  base: Head
-}
-
 export interface AppendOptions {
   /** Epoch of the indexing leader; absent for signed changes, which need no leader. */
   epoch?: number
   /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
   writerMs?: number
-  /** Filter that saves look-ups of new keys; updated by each fold. */
-  written?: WrittenKeys | undefined
   /** What `probeEntries` found behind the head's lock; looked up here where it is left out. */
   probed?: Probed
-  /** The entries as `foldAhead` folded them, whose rows `writeAhead` has written in the same transaction. */
-  ahead?: Ahead | null
-}
-
-/** Thrown where another writer came between a batch and the head that it was folded on. */
-export class MovedHeadError extends Error {
-  override name = 'MovedHeadError'
 }
 
 /**
  * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write.
  * @throws LostLeadershipError when another process leads
- * @throws MovedHeadError when the batch was written ahead on another head
  */
 export async function appendEntries(
   client: pg.ClientBase,
@@ -92,118 +70,22 @@ export interface Decided extends Appended {
 /**
  * Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it.
  * @param head locked
- * @throws MovedHeadError when the batch was written ahead on another head
  */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
-  { entries, head, epoch, ahead, ...options }: AppendOptions & { entries: readonly DecodedEntry[]; head: LockedHead },
+  { entries, head, epoch, probed, ...options }: AppendOptions & { entries: readonly DecodedEntry[]; head: LockedHead },
 ): Promise<Decided> {
   const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
-  if (ahead) {
-    if (!isSameHead(ahead.base, head)) throw new MovedHeadError('another writer came between')
-    return { write: (db) => [writeHead(db, network, ahead.changes.head)], ...ahead }
-  }
-  const batch = await readBatch(client, { network, head, entries, ...options })
-  const changes = batch.foldAt(writerMs)
-  batch.remember(changes)
+  const slice = probed
+    ? await completeSlice(client, { network, head }, probed)
+    : await loadSlice(client, network, head, keysOf(entries))
+  const changes = fold(slice, entries, writerMs)
   if (entries.length === 0) return { changes, writerMs, write: () => [] }
   // signed changes and replays leave it to the leader, who may create tables
   if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
   return { changes, writerMs, write: (db) => writeChanges(db, network, changes) }
 }
-
-/**
- * Writes the rows of a batch that was folded ahead, while the one before it is written: two connections store rows
- * at once. Nobody sees them until `appendEntries` has found the head where it was expected, in the same transaction.
- * @param onSent called when all rows are on their way and this process has time to fold the next batch
- * @throws MovedHeadError when another writer has written rows of the same numbers
- */
-export async function writeAhead(
-  client: pg.ClientBase,
-  network: Network,
-  { changes }: Ahead,
-  onSent: () => void,
-): Promise<void> {
-  try {
-    await copyTables(client, partsOf(network, changes), onSent)
-  } catch (error) {
-    throw isUniqueViolation(error) ? new MovedHeadError('another writer came between', { cause: error }) : error
-  }
-}
-
-/**
- * Folds a batch while the one before it is still being written, from what is committed and what that one changes.
- * @returns null where it has to wait: entries that read whole clusters, or that may be dated by their writer, and
- *   changes beyond new rows
- */
-export async function foldAhead(
-  pool: pg.Pool,
-  { changes, writerMs }: Appended,
-  batch: Omit<Batch, 'head'>,
-): Promise<Ahead | null> {
-  const isAlone = ({ kind, causeMs }: DecodedEntry) => (kind === 'bid' || kind === 'minimum') && causeMs <= writerMs
-  if (batch.entries.length === 0 || !batch.entries.every(isAlone)) return null
-  const base = changes.head
-  const { keys, slice, asked, foldAt, remember } = await inTransaction(pool, async (client) => {
-    await client.query(`SELECT ${BY_INDEX}`)
-    return readBatch(client, { ...batch, head: base })
-  })
-  if (slice.clusters.size > 0) return null
-  // a filter knows the keys of that one too
-  if (asked > 0) addChanges(slice, keys, changes)
-  const folded = foldAt(writerMs)
-  if (!isNew(folded) || beginsPartition(base.seq, folded.head.seq)) return null
-  remember(folded)
-  return { base, changes: folded, writerMs }
-}
-
-/** Adds to a slice what the batch before it, which is not committed yet, changes of its keys. */
-function addChanges(slice: Slice, keys: Keys, { names, wallets }: Changes): void {
-  for (const { name, cluster } of names)
-    if (name !== null && cluster !== null && keys.names.has(name)) slice.owners.set(name, cluster)
-  for (const { address, cluster, isPrivate } of wallets) {
-    const key = keyOf(address)
-    if (keys.wallets.has(key)) slice.verified.set(key, { cluster, isPrivate })
-  }
-}
-
-/** Whether a fold changes no row that is stored. */
-const isNew = ({ walletRemovals, walletUpdates, nameMoves, moves, communities }: Changes): boolean =>
-  walletRemovals.length + walletUpdates.length + nameMoves.length + moves.length + communities.length === 0
-
-interface Batch extends Pick<AppendOptions, 'written' | 'probed'> {
-  network: Network
-  head: Head
-  entries: readonly DecodedEntry[]
-}
-
-/** Loads the rows that a batch reads. */
-async function readBatch(client: pg.ClientBase, { network, head, entries, written, probed }: Batch) {
-  const keys = probed?.keys ?? keysOf(entries)
-  const filter = written?.covers(head) ? written : undefined
-  let asked = 0
-  const isAsked = (key: string): boolean => {
-    if (filter?.mayHold(key) === false) return false
-    asked += 1
-    return true
-  }
-  const slice = probed
-    ? await completeSlice(client, { network, head }, probed)
-    : await loadSlice(client, network, head, keys, { isAsked })
-  const foldAt = (writerMs: number): Changes => fold(slice, entries, writerMs)
-  // keys that aren't written (wallet of a lost bid) only cost a later look-up
-  const remember = ({ head: to }: Changes): void => filter?.written([...keys.names, ...keys.wallets], to)
-  return { keys, slice, asked, foldAt, remember }
-}
-
-const isSameHead = (a: Head, b: Head): boolean =>
-  a.generation === b.generation &&
-  a.seq === b.seq &&
-  a.publicSeq === b.publicSeq &&
-  a.atMs === b.atMs &&
-  a.serial === b.serial &&
-  a.minimumWei === b.minimumWei
 
 /** Writes the rows of a fold and moves the locked head, in a pipeline. */
 export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [

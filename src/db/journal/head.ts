@@ -31,7 +31,7 @@ const HEAD =
 const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 
 /** Makes the planner go by indexes until the transaction ends, on young tables without statistics too. */
-export const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
+const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
 /** Reads the clock after the lock was waited for. */
 const locked = (name: string, text: string) => ({

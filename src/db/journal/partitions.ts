@@ -25,7 +25,7 @@ async function makePartitions(client: pg.ClientBase, network: Network, seq: numb
 }
 
 /** Whether an append from one sequence number to another begins a partition. */
-export const beginsPartition = (from: number, to: number): boolean => partitionOf(from) !== partitionOf(to)
+const beginsPartition = (from: number, to: number): boolean => partitionOf(from) !== partitionOf(to)
 
 /** Makes partitions ahead of an append that begins another one. */
 export async function makePartitionsAhead(

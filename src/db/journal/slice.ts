@@ -21,8 +21,6 @@ interface Found {
 
 /** Knowledge of a writer that saves queries. */
 export interface SliceHints {
-  /** Whether a key may be stored. A wallet that has created a cluster was verified in it. */
-  isAsked?(key: string): boolean
   /** Whether the batch is one entry. */
   isAlone?: boolean
 }
@@ -40,14 +38,9 @@ export interface Probed {
 }
 
 /** Looks a batch's keys up. Requires the locked head, or one that will be compared with it. */
-export async function probeKeys(
-  db: Queryable,
-  network: Network,
-  keys: Keys,
-  { isAsked = () => true }: SliceHints = {},
-): Promise<Probed> {
-  const names = [...keys.names].filter(isAsked)
-  const wallets = [...keys.wallets].filter(isAsked)
+export async function probeKeys(db: Queryable, network: Network, keys: Keys): Promise<Probed> {
+  const names = [...keys.names]
+  const wallets = [...keys.wallets]
   const ids = wallets.map((key) => clusterId(network, bytesOf(key), 0))
   const [found, serials] = await Promise.all([
     probe(db, network, names, wallets.map(bytesOf), ids),
@@ -64,7 +57,7 @@ export async function loadSlice(
   keys: Keys,
   hints: SliceHints = {},
 ): Promise<Slice> {
-  const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys, hints)])
+  const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys)])
   return completeSlice(client, { network, head, hints }, probed)
 }
 

@@ -1,6 +1,8 @@
+import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
-import { type CopyBuffer, copyPart, copyTables } from './copy.js'
+import { type CopyBuffer, type CopyPart, copyPart, sendTables } from './copy.js'
+import { pipelined } from './pipeline.js'
 import { inTransaction } from './pool.js'
 
 const database = useDatabase()
@@ -15,19 +17,14 @@ const many = (count: number) =>
     Array.from({ length: count }, (_, n) => n),
     (to: CopyBuffer, n) => to.row(2).int4(n).ascii('x'.repeat(1_000)),
   )
+const copyTables = (client: pg.ClientBase, parts: readonly CopyPart[]) =>
+  pipelined(client, (db) => sendTables(db, parts))
 const counts = async () =>
   (await database.pool.query('SELECT (SELECT count(*)::int FROM few) AS few, (SELECT count(*)::int FROM many) AS many'))
     .rows[0]
 
 test('rows of several tables go out at once, however many they are', async () => {
-  let isSent = false
-  const onSent = () => {
-    isSent = true
-  }
-  await inTransaction(database.pool, (client) =>
-    copyTables(client, [few([1, 2]), few([]), many(20_000), few([3])], onSent),
-  )
-  expect(isSent).toBe(true)
+  await inTransaction(database.pool, (client) => copyTables(client, [few([1, 2]), few([]), many(20_000), few([3])]))
   expect(await counts()).toEqual({ few: 3, many: 20_000 })
 })
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { addRows, pipelined, type Queryable } from './pipeline.js'
+import { addRows, type Queryable } from './pipeline.js'
 
 /**
  * Rows in PostgreSQL's binary COPY format (documentation: COPY, "Binary Format"): a signature, then per row a field
@@ -229,20 +229,6 @@ export const sendTables = (db: Queryable, parts: readonly CopyPart[]): Promise<u
   parts
     .filter(({ rows }) => rows > 0)
     .map((part) => addRows(db, copyInto(part.target), (stream) => sendPart(stream, part)))
-
-/**
- * The same without waiting for the server in between: it always has some to store, while this process does more.
- * @param onSent called when all rows are in the socket's hands
- */
-export async function copyTables(
-  client: pg.ClientBase,
-  parts: readonly CopyPart[],
-  onSent?: () => void,
-): Promise<void> {
-  const stored = pipelined(client, (db) => sendTables(db, parts))
-  onSent?.()
-  await stored
-}
 
 const COPY_DATA = 0x64
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4])

@@ -36,7 +36,7 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'written' | 'ahead' | 'probed'> {
+export interface ConfirmedWrite extends Pick<AppendOptions, 'probed'> {
   row: ChainRow
   role: EvmChain['role']
   epoch: number
@@ -63,11 +63,11 @@ export async function lockFor(
 export async function decideConfirmed(
   client: pg.ClientBase,
   head: LockedHead,
-  { row, role, epoch, logs, to, ...hints }: ConfirmedWrite,
+  { row, role, epoch, logs, to, probed }: ConfirmedWrite,
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const decided = await decideEntries(client, network, { entries, head, epoch, ...hints })
+  const decided = await decideEntries(client, network, { entries, head, epoch, probed })
   return {
     ...decided,
     write: (db) => [
