@@ -2,7 +2,6 @@
 import { Command } from 'commander'
 import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
-import type { ArchiveCommand } from './cli/archive/archive.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import type { DemoOptions } from './cli/demo/demo.js'
@@ -16,12 +15,11 @@ import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
 import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
-import type { ReplayCommand } from './cli/replay.js'
 import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
-import { withNetwork } from './cli/values.js'
+import { type NetworkOptions, withNetwork } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
@@ -78,12 +76,7 @@ program
 
 withNetwork(program.command('replay'), 'default: both', { takesBoth: true })
   .description('rebuild the tables from the journal beside the live ones and compare their state hashes')
-  .option('--keep', 'keep the rebuilt tables of an earlier entry, from which --incremental and rewind go on')
-  .option('--behind <entries>', 'with --keep: how many entries before the end at least; default: 20000')
-  .option('--incremental', 'fold only what came after the kept tables')
-  .option('--from <entry>', 'only this entry and those after it: names the first of which the journal says otherwise')
-  .option('--to <entry>', 'with --from: the last one')
-  .action(async (options: ReplayCommand) => (await import('./cli/replay.js')).replayAll(options))
+  .action(async (options: NetworkOptions) => (await import('./cli/replay.js')).replayAll(options))
 
 program
   .command('verify')
@@ -137,15 +130,6 @@ program
   .option('--yes', 'remove it')
   .option('--json', 'as JSON')
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
-
-withNetwork(program.command('archive'), 'default: both')
-  .description('old partitions of the journal as files: shows what is archived')
-  .option('--write', 'write full partitions to files, and compare them with the table')
-  .option('--drop', 'remove from the table what a file has and no look-up needs; the feed reads it from ARCHIVE_DIR')
-  .option('--restore', 'bring back what was dropped')
-  .option('--dir <folder>', 'folder of the files; default: ARCHIVE_DIR')
-  .option('--json', 'as JSON')
-  .action(async (options: ArchiveCommand) => (await import('./cli/archive/archive.js')).archive(options))
 
 addInitCommand(program)
 addOutboxCommands(program)

@@ -5,14 +5,13 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
-import { serveArchives } from './db/journal/archive/serve.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { Listener } from './db/pg/notify.js'
 import { createPool, freeConnections } from './db/pg/pool.js'
 import { FROZEN_MS } from './db/pg/session.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
-import { archiveReporter, type OpenSolana, openChain, openClusters } from './open.js'
+import { type OpenSolana, openChain, openClusters } from './open.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
@@ -102,14 +101,13 @@ export class Daemon {
       for (const gauge of Object.values(gauges)) gauge.reset()
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
-    serveArchives(config.archiveDir ?? null, archiveReporter({ log, metrics: this.#metrics }))
     watchHeadLocks((network, ms) => this.#metrics.headLockWait.observe({ network }, ms / 1_000))
     const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }
 
   /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */
   async start(): Promise<void> {
-    const { roles, snapshotEvery } = this.#config
+    const { roles } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
@@ -121,8 +119,7 @@ export class Daemon {
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
       }
       if (sources.chains.length === 0) continue
-      if (roles.includes('index'))
-        this.#runs.push(runIndexers(ctx, sources, { listener: this.#listener, snapshotEvery }))
+      if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources, { listener: this.#listener }))
       this.#startRelayer(ctx, sources)
     }
     // loaded while the indexers take the lead

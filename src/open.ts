@@ -16,7 +16,6 @@ import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { inTime } from './ops/notify.js'
-import { sampled } from './ops/sampled.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
 import type { PayerSource } from './relayer/run.js'
@@ -154,14 +153,3 @@ const faultReporter =
     metrics.rpcFaults.inc({ chain, fault: error.fault })
     log.debug({ chain, url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
   }
-
-/** Counts and logs reads of archived entries that failed. */
-export function archiveReporter({ log, metrics }: Pick<OpenContext, 'log' | 'metrics'>): (error: Error) => void {
-  const report = sampled((err) => {
-    log.error({ err, ...alarmFields('ClusterdArchiveAway') }, 'archived entries can not be read')
-  })
-  return (error) => {
-    metrics.archiveFailures.inc()
-    report(error)
-  }
-}

@@ -61,9 +61,7 @@ interface State {
   payer?: object
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
-  archiveFailures?: number
   paymentsWaitS?: number
-  snapshot?: { differs?: number; failures?: number }
   webhooks?: Partial<WebhookCounts>
 }
 
@@ -74,8 +72,6 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
-  metrics.snapshots.differs.set({ network: 'mainnet' }, state.snapshot?.differs ?? 0)
-  metrics.snapshots.failures.set({ network: 'mainnet' }, state.snapshot?.failures ?? 0)
   showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
   const shown = {
     network: 'mainnet',
@@ -88,7 +84,6 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const first = parseSamples(await metrics.registry.metrics())
   for (let i = 0; i < (state.failures ?? 0); i++)
     metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
-  metrics.archiveFailures.inc(state.archiveFailures ?? 0)
   return [first, parseSamples(await metrics.registry.metrics())]
 }
 
@@ -115,8 +110,6 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRelayerRunsDry: { relayer: { runwayMs: 86_400_000 } },
   ClusterdRelayAuthorityRunsDry: { payer: { balanceLamports: 1_000n } },
   ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
-  ClusterdStateDiffers: { snapshot: { differs: 1 } },
-  ClusterdSnapshotFails: { snapshot: { failures: 3 } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
   ClusterdReplicaAway: { process: { replicas: [{ name: 'standby:5432', isUsed: false, lagMs: 9_000 }] } },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
@@ -124,7 +117,6 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRpcAway: { node: { restMs: 30_000 } },
   ClusterdWebhookFails: { webhooks: { failing: 1, oldestMs: 3_601_000 } },
   ClusterdWebhookParked: { webhooks: { parked: 1 } },
-  ClusterdArchiveAway: { archiveFailures: 1 },
   ClusterdErrors: { failures: 301 },
 }
 

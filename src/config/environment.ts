@@ -91,8 +91,6 @@ const variables = z.object({
   DATABASE_DIRECT_URL: postgresUrl.optional(),
   /** Standbys of the same database that the API's reads may go to, joined by commas. */
   DATABASE_REPLICA_URLS: postgresUrls.default([]),
-  /** Folder with the files of archived partitions of the journal, which the feed then reads. */
-  ARCHIVE_DIR: z.string().min(1).optional(),
   /** Whether a start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
@@ -113,8 +111,6 @@ const variables = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   /** The site's address in browsers. */
   SITE_URL: httpUrl.optional(),
-  /** Entries of the journal after which the leader of the indexing keeps another snapshot; 0: none. */
-  SNAPSHOT_EVERY: z.coerce.number().int().min(0).default(0),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   /** Key of the account that pays for deliveries; nothing is delivered without it. */
   RELAYER_PRIVATE_KEY: privateKey.optional(),
@@ -188,8 +184,6 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       databaseReplicaUrls: set.DATABASE_REPLICA_URLS,
-      /** Absolute path; undefined: pages of the feed that are archived are 503. */
-      archiveDir: set.ARCHIVE_DIR === undefined ? undefined : resolve(set.ARCHIVE_DIR),
       migrates: set.MIGRATE === 'on',
       /** undefined: not set, the caller picks. */
       port: set.PORT,
@@ -206,7 +200,6 @@ const environment = variables
       /** undefined: not set, this machine. */
       siteUrl: set.SITE_URL,
       databasePool: set.DATABASE_POOL,
-      snapshotEvery: set.SNAPSHOT_EVERY,
       relayerPrivateKey: set.RELAYER_PRIVATE_KEY,
       relayerKeystore: set.RELAYER_KEYSTORE,
       relayerPasswordFile: set.RELAYER_PASSWORD_FILE,

@@ -15,7 +15,6 @@ import { moveWorker } from './moves.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
 import { retentionWorker } from './retention.js'
-import { snapshotWorker } from './snapshots.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
 import type { Reporting } from './types.js'
 
@@ -29,8 +28,6 @@ export interface Sources {
 
 export interface IndexOptions {
   listener: Listener
-  /** Entries of the journal after which another snapshot is kept; 0 for none. */
-  snapshotEvery: number
 }
 
 export interface IndexRun {
@@ -45,7 +42,7 @@ export interface IndexRun {
  * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
  * delays no other.
  */
-export function runIndexers(ctx: Context, sources: Sources, { listener, snapshotEvery }: IndexOptions): IndexRun {
+export function runIndexers(ctx: Context, sources: Sources, { listener }: IndexOptions): IndexRun {
   const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
@@ -62,8 +59,7 @@ export function runIndexers(ctx: Context, sources: Sources, { listener, snapshot
     })
     leads = true
     try {
-      const snapshots = snapshotWorker(leader, { every: snapshotEvery })
-      await runWorkers([...workers, snapshots, writer.worker], leader)
+      await runWorkers([...workers, writer.worker], leader)
     } finally {
       leads = false
       indexers.clear()

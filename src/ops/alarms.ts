@@ -157,22 +157,6 @@ export const ALARMS = {
       'Names that were paid for and not won, where `refunds.auto` is off. Their payers can take them back themselves once the time set at initialization is over.',
     remedy: '`clusterd outbox list --refunds`, then `clusterd outbox send <id>` or `--all`; or set `refunds.auto`.',
   },
-  ClusterdStateDiffers: {
-    expr: 'clusterd_state_differs > 0',
-    summary: 'The tables of {{ $labels.network }} are not what its journal gives',
-    means:
-      'The leader of the indexing has replayed the journal for its next snapshot (`SNAPSHOT_EVERY`), and the hashes differ: rows of the tables or the journal were changed from outside, lost in a restore, or folded by other rules. Answers may be wrong.',
-    remedy:
-      '`clusterd replay` says the same without the snapshot; `clusterd replay --from 1` with `--mainnet` or `--testnet` names the first entry that differs, where it is the journal. Keep a copy, find who wrote, and go back to a backup or a standby that is right.',
-  },
-  ClusterdSnapshotFails: {
-    expr: 'clusterd_snapshot_failures > 2',
-    summary: 'No snapshot of {{ $labels.network }} is kept',
-    means:
-      'The leader of the indexing tries again with longer and longer pauses. Nothing else is in want of it: a rewind takes longer.',
-    remedy:
-      'The log has the reason (`a snapshot failed`): no room on the disk for another copy of the tables, or no right to create schemas in the database. `SNAPSHOT_EVERY=0` ends it.',
-  },
   ClusterdDatabaseBusy: {
     expr: 'clusterd_database_connections{state="waiting"} > 0',
     for: '1m',
@@ -221,14 +205,6 @@ export const ALARMS = {
     summary: "A webhook of {{ $labels.network }} gets nothing until an operator's word",
     means: 'The receiver failed for five days or answered 410.',
     remedy: 'Mend it, then `clusterd webhooks replay <id>`, or `clusterd webhooks remove <id>`.',
-  },
-  ClusterdArchiveAway: {
-    expr: 'rate(clusterd_archive_failures_total[5m]) > 0',
-    summary: 'Archived entries can not be read',
-    means:
-      'The file of a partition of the journal that was dropped from the table is missing, damaged, too slow, or not for the daemon to read: pages of the feed and webhooks that need it wait, and after a restore the checkpoint of the feed, which the indexing leader keeps.',
-    remedy:
-      "The log names the file. Put it back into `ARCHIVE_DIR` from a copy, under the same name, or let the daemon's user read it; it is read again by itself.",
   },
   ClusterdErrors: {
     expr: 'rate(clusterd_http_request_seconds_count{status=~"50."}[5m]) > 1',

@@ -25,15 +25,6 @@ export function createMetrics(refresh: () => void = () => {}) {
       'Longest wait of a payment for a community name for a chain that has to be asked about its payer',
       ['network'],
     ),
-    snapshots: {
-      entry: gauge('clusterd_snapshot_entry', 'Last entry of the snapshot that this leader kept', ['network']),
-      failures: gauge('clusterd_snapshot_failures', 'Snapshots in a row that failed', ['network']),
-      differs: gauge(
-        'clusterd_state_differs',
-        '1 while the newest replay of this leader gave other tables than the live ones',
-        ['network'],
-      ),
-    },
     headLockWait: new Histogram({
       name: 'clusterd_head_lock_wait_seconds',
       help: 'Time for which a writer waited for the lock of its network’s journal',
@@ -50,7 +41,6 @@ export function createMetrics(refresh: () => void = () => {}) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
       registers: [registry],
     }),
-    archiveFailures: counter('clusterd_archive_failures_total', 'Reads of archived entries that failed', []),
     limited: counter('clusterd_http_limited_total', 'API requests refused by a limit, by route and limit', [
       'route',
       'limit',

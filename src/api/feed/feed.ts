@@ -153,8 +153,8 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   let from: Walk = walk
   let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
-    const { generation, newest, rows, more } = await readRows(context, from, asked, events)
-    const next = take(items, rows, from, request) ?? (more === null ? null : { first: more, skip: 0 })
+    const { generation, newest, rows } = await readRows(context, from, asked, events)
+    const next = take(items, rows, from, request)
     last = rows.at(-1) ?? last
     if (next || !last || rows.length < asked) return { generation, newest, items, next, last }
     const following = { first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1, skip: 0 }

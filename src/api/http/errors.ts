@@ -1,5 +1,4 @@
 import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
-import { ArchiveAwayError } from '../../db/journal/archive/serve.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import type { Answer } from './answer.js'
 
@@ -107,8 +106,6 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof BridgeError) return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
   if (error instanceof ChainUnavailableError)
     return new ApiError('unavailable', 'A chain that is needed for this does not answer now.', {}, because)
-  if (error instanceof ArchiveAwayError)
-    return new ApiError('unavailable', 'This part of the feed is archived and can not be read now.', {}, because)
   if (isDatabaseUnavailable(error)) return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   if (isRequestFault(error)) return new ApiError('invalid_request', 'The path is not well-formed.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)

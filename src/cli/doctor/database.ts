@@ -7,7 +7,6 @@ import { freeConnections } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/session.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
 import { databaseFault } from '../database.js'
-import { archiveFinding } from './archive.js'
 import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 const OLDEST_SERVER = 140_000
@@ -79,11 +78,6 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
           ? ok(`${free} free`)
           : warn(`${free} free, a daemon may open ${needed}`, 'Raise max_connections, or lower DATABASE_POOL.')
       }),
-    ),
-    await check(
-      'archive',
-      'Run `clusterd migrate`.',
-      asking(databaseDirectUrl, (pool) => archiveFinding(pool, config.archiveDir)),
     ),
     ...(await Promise.all(
       databaseReplicaUrls.map((url) =>

@@ -7,21 +7,28 @@ import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { ARCHIVED_EVENTS } from './archive/archives.js'
-import {
-  ArchiveMovedError,
-  archivedSince,
-  type FeedOrder,
-  type Found,
-  type StretchQuery,
-  withArchived,
-} from './archive/serve.js'
 import { assertLeader } from './head.js'
 
-export type { FeedOrder }
+export type FeedOrder = 'oldest' | 'newest'
+
+/** What is read of a feed: entries with public events, by the numbers of their first events. */
+export interface StretchQuery {
+  order: FeedOrder
+  /** Number of the first event of the entry to begin with, inclusive; null in newest order: the head. */
+  first: number | null
+  /** Lowest such number. */
+  floor: number
+  /** Maximum of entries. */
+  limit: number
+  /** Events from the position on that are asked for; entries beyond are left out where all actors are asked for. */
+  events: number
+  /** Stored address of the actor, null for all. */
+  from: Buffer | null
+}
 
 /** Stretch of a network's journal in the requested order, with the head it was read under. */
-export interface FeedStretch extends Found {
+export interface FeedStretch {
+  rows: FeedRow[]
   /** Number of the feed: it changes with the journal's generation, and after a restore. */
   generation: number
   /** Number of the newest event. */
@@ -31,7 +38,7 @@ export interface FeedStretch extends Found {
 /** The head, or an entry. */
 type Row =
   | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
-  | { generation: number; newest: number; archived: number; kind: null }
+  | { generation: number; newest: number; kind: null }
 
 const ENTRY = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
@@ -59,11 +66,11 @@ const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
 
 /** The head stands in a row of its own, first: in each entry's it would be read with each. */
 const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
-  `SELECT h.feed_generation AS generation, h.public_seq AS newest, coalesce(${ARCHIVED_EVENTS}, 0) AS archived, NULL::int2 AS kind, NULL::int8 AS at_ms,
+  `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
    FROM journal_heads h WHERE h.network = ${l.network}
    UNION ALL
-   SELECT NULL, NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
+   SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
 /** Statements for both orders. */
@@ -81,48 +88,28 @@ const byNobody = inOrder(
      ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`,
 )
 
-/**
- * Reads entries with public events and the head in one statement, and what is archived of them from the files.
- * @throws ArchiveAwayError
- */
-export const readStretch = (db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> =>
-  whileArchiveMoves(async () => {
-    const { order, from } = query
-    const values = [query.first, query.floor, query.limit]
-    const rows = from
-      ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
-      : await all[order](db, network, [...values, query.events])
-    const head = rows[0]
-    if (!head || head.kind !== null)
-      throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-    const found = rows.flatMap((row) => (row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })]))
-    const whole = await withArchived(db, network, { part: head, query, rows: found })
-    return { generation: head.generation, newest: head.newest, ...whole }
-  })
-
-/** Times that a read is made anew; each partition that is dropped or restored takes minutes. */
-const READ_AGAIN = 5
-
-/** Reads again where a partition was dropped or restored between two statements. */
-async function whileArchiveMoves<T>(read: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await read()
-    } catch (error) {
-      if (!(error instanceof ArchiveMovedError) || tries === READ_AGAIN) throw error
-    }
-  }
+/** Reads entries with public events and the head in one statement. */
+export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {
+  const { order, from } = query
+  const values = [query.first, query.floor, query.limit]
+  const rows = from
+    ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
+    : await all[order](db, network, [...values, query.events])
+  const head = rows[0]
+  if (!head || head.kind !== null) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const found = rows.flatMap((row) => (row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })]))
+  return { generation: head.generation, newest: head.newest, rows: found }
 }
 
 // bisects the numbers of events, whose timestamps never fall: some 30 probes
-const since = prepare<{ generation: number; newest: number; archived: number; first: number }>(
+const since = prepare<{ generation: number; newest: number; first: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE head AS (
-      SELECT h.*, coalesce(${ARCHIVED_EVENTS}, 0) AS archived FROM journal_heads h WHERE h.network = ${l.network}
-    ), span(feed, generation, newest, archived, low, high) AS (
-      SELECT feed_generation, generation, public_seq, archived, archived + 1, public_seq + 1 FROM head
+      SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
+    ), span(feed, generation, newest, low, high) AS (
+      SELECT feed_generation, generation, public_seq, 1::int8, public_seq + 1 FROM head
       UNION ALL
-      SELECT s.feed, s.generation, s.newest, s.archived,
+      SELECT s.feed, s.generation, s.newest,
         CASE WHEN j.at_ms >= $1 THEN s.low ELSE j.public_first + j.public_count END,
         CASE WHEN j.at_ms >= $1 THEN j.public_first ELSE s.high END
       FROM span s
@@ -134,26 +121,19 @@ const since = prepare<{ generation: number; newest: number; archived: number; fi
       ) j
       WHERE s.low < s.high
     )
-    SELECT feed AS generation, newest, archived, low AS first FROM span WHERE low = high`,
+    SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/**
- * Number of the first event at or after a time (ms); one past the newest without any.
- * @throws ArchiveAwayError
- */
-export const findSince = (
+/** Number of the first event at or after a time (ms); one past the newest without any. */
+export async function findSince(
   db: Queryable,
   network: Network,
   sinceMs: number,
-): Promise<{ generation: number; newest: number; first: number }> =>
-  whileArchiveMoves(async () => {
-    const row = (await since(db, network, [sinceMs]))[0]
-    if (!row) throw new Error(`finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`)
-    const { archived, ...found } = row
-    // the table's first may not be the first of all
-    const earlier = archived > 0 && found.first === archived + 1 ? await archivedSince(db, network, row, sinceMs) : null
-    return earlier === null ? found : { ...found, first: earlier }
-  })
+): Promise<{ generation: number; newest: number; first: number }> {
+  const row = (await since(db, network, [sinceMs]))[0]
+  if (!row) throw new Error(`finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`)
+  return row
+}
 
 const ids = prepare<{ serial: number; id: string }>(
   'cluster_ids',

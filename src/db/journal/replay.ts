@@ -1,17 +1,14 @@
-import { createHash, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
-import { NOT_FOLDED } from '../../registry/journal/ruleset.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { keepJournal, lastArchived, refuseArchived } from './archive/archives.js'
 import { readHead } from './head.js'
-import { commitSnapshot, copySnapshot, fillFromSnapshot, type Snapshot } from './snapshot/index.js'
-import { entriesHash, stateHash } from './stateHash.js'
+import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
 /** Slices of moves in a batch, each of which reads and moves a thousand names. */
@@ -21,28 +18,15 @@ export interface Replayed {
   network: Network
   generation: number
   entries: number
-  /** Entries that were not folded, since a snapshot has what they give; 0 for a whole replay. */
-  from: number
-  /** State hash of the live tables, hex; from a snapshot on a hash that is no other's. */
+  /** State hash of the live tables, hex. */
   live: string
   /** The same of the rebuilt tables, hex. */
   rebuilt: string
-  /** Number of the last entry of the snapshot that was kept, null where none was. */
-  kept: number | null
 }
 
-export interface RefoldOptions {
+export interface ReplayOptions {
   /** Called with the numbers of done and of all entries; waited for. */
   onProgress?: OnProgress
-  /** Entries that are folded at once, at most. */
-  batchEntries?: number
-}
-
-export interface ReplayOptions extends RefoldOptions {
-  /** Goes on from the kept snapshot, where there is one. */
-  isIncremental?: boolean
-  /** Keeps a snapshot so many entries or more before the end, where both hashes are the same. */
-  keepBehind?: number | null
 }
 
 type Columns = Pick<Entry, 'causeMs' | 'body' | 'ruleset'> & {
@@ -54,7 +38,7 @@ type Columns = Pick<Entry, 'causeMs' | 'body' | 'ruleset'> & {
 }
 
 /** Entries left for the transaction that compares. */
-const LEFT_FOR_SNAPSHOT = 1_000
+const LEFT_TO_COMPARE = 1_000
 
 type OnProgress = (done: number, total: number) => void | Promise<void>
 
@@ -62,51 +46,22 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
  * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
- * @throws Error when a rewind began another generation meanwhile, and where entries to be folded are archived
+ * @throws Error when a rewind began another generation meanwhile
  */
-export function replay(
-  pool: pg.Pool,
-  network: Network,
-  { isIncremental = false, keepBehind = null, ...options }: ReplayOptions = {},
-): Promise<Replayed> {
+export function replay(pool: pg.Pool, network: Network, options: ReplayOptions = {}): Promise<Replayed> {
   return withRefold(pool, network, options, async (refold) => {
-    const { reader, writer, generation, seq, schema } = refold
-    const base = isIncremental ? await goOnFrom(refold, seq) : null
-    const from = base?.seq ?? 0
-    await refuseArchived(reader, network, from)
-    const kept =
-      keepBehind !== null && seq - keepBehind > from ? await foldTo(refold, from, () => seq - keepBehind) : null
-    if (kept !== null) {
-      const entries = await wholeHash(refold, kept)
-      await copySnapshot(writer, network, { schema: `${schema}${KEPT}`, entries })
-    }
-    const done = await foldTo(refold, kept ?? from, (head) => Math.max(seq, head - LEFT_FOR_SNAPSHOT))
+    const { reader, writer, generation, seq } = refold
+    const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    await keepJournal(reader, network)
     const entries = await foldTo(refold, done, (head) => head)
-    let live = await stateHash(reader, network, generation, from)
-    let rebuilt = await stateHash(writer, network, generation, from)
-    await refuseArchived(reader, network, from)
-    const earlier = base?.entries ? await wholeHash(refold, from) : null
-    if (earlier !== null) [live, rebuilt] = [both(live, earlier), both(rebuilt, base!.entries!)]
-    await reader.query('ROLLBACK')
-    const isKept = kept !== null && live === rebuilt
-    if (isKept) await commitSnapshot(writer, network, `${schema}${KEPT}`)
-    return { network, generation, entries, from, live, rebuilt, kept: isKept ? kept : null }
+    const live = await stateHash(reader, network, generation)
+    const rebuilt = await stateHash(writer, network, generation)
+    return { network, generation, entries, live, rebuilt }
   })
 }
 
-/** Hash over the first entries; null where files alone have some: these were compared when they were dropped. */
-async function wholeHash({ reader, network, generation }: Refold, upTo: number): Promise<string | null> {
-  const isWhole = async () => (await lastArchived(reader, network)) === 0
-  if (!(await isWhole())) return null
-  const hash = await entriesHash(reader, network, { generation, upTo })
-  // a drop may have come between
-  return (await isWhole()) ? hash : null
-}
-
 /** Entries that are folded again into tables of their own. */
-export interface Refold extends Required<RefoldOptions> {
+interface Refold extends Required<ReplayOptions> {
   reader: pg.PoolClient
   /** Its search path is the schema. */
   writer: pg.PoolClient
@@ -114,19 +69,15 @@ export interface Refold extends Required<RefoldOptions> {
   generation: number
   /** Number of the journal's last entry at the start. */
   seq: number
-  /** Named by a number that the writer's session has locked: once nobody has, the schema is a leftover. */
-  schema: string
 }
 
 const PREFIX = 'refold'
-/** Follows the name of a refold's schema where a snapshot is made. */
-const KEPT = '_kept'
 
 /** Runs `work` beside empty tables of a network in a schema of their own, which is removed in the end. */
-export async function withRefold<T>(
+async function withRefold<T>(
   pool: pg.Pool,
   network: Network,
-  { onProgress = () => {}, batchEntries = BATCH_ENTRIES }: RefoldOptions,
+  { onProgress = () => {} }: ReplayOptions,
   work: (refold: Refold) => Promise<T>,
 ): Promise<T> {
   const reader = await pool.connect()
@@ -135,16 +86,17 @@ export async function withRefold<T>(
   try {
     writer = await pool.connect()
     await clearLeftovers(writer, network)
+    // a session's lock on the number in the schema's name: once nobody has it, the schema is a leftover
     const number = randomInt(2 ** 31)
     await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
     schema = `${PREFIX}_${network}_${number}`
     const { generation, seq } = await readHead(reader, network)
     await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
     await writer.query(`SET search_path = ${schema}`)
-    return await work({ reader, writer, network, generation, seq, schema, onProgress, batchEntries })
+    return await work({ reader, writer, network, generation, seq, onProgress })
   } finally {
     await writer?.query('ROLLBACK').catch(() => {})
-    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema}, ${schema}${KEPT} CASCADE`).catch(() => {})
+    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
     // destroyed, not pooled: its search path and prepared statements belong to the replay
     writer?.release(true)
@@ -158,29 +110,14 @@ async function clearLeftovers(client: pg.ClientBase, network: Network): Promise<
     `SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ $1 AND NOT EXISTS (
        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${REFOLD_CLASS}
          AND objid::text = split_part(nspname, '_', 3))`,
-    [`^${PREFIX}_${network}_[0-9]+(${KEPT})?$`],
+    [`^${PREFIX}_${network}_[0-9]+$`],
   )
   for (const { schema } of rows) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 }
 
-const both = (...hashes: string[]): string => createHash('sha256').update(hashes.join()).digest('hex')
-
-/**
- * Fills the rebuilt tables from the snapshot of an entry up to `atMost`, if there is one, and the journal with what the
- * fold reads there: rules of communities.
- */
-export async function goOnFrom(refold: Refold, atMost: number): Promise<Snapshot | null> {
-  const { writer, network, generation, schema } = refold
-  const base = await fillFromSnapshot(writer, network, { schema, generation, atMost })
-  const [journal, code] = [leaf('journal', network), NETWORK_CODE[network]]
-  await writer.query(`INSERT INTO ${schema}.${journal} SELECT j.* FROM ${schema}.${leaf('communities', network)} c
-    JOIN public.${journal} j ON j.network = ${code} AND j.generation = ${generation} AND j.seq = c.seq`)
-  return base
-}
-
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */
-export async function foldTo(
-  { reader, writer, network, generation, onProgress, batchEntries }: Refold,
+async function foldTo(
+  { reader, writer, network, generation, onProgress }: Refold,
   from: number,
   endOf: (headSeq: number) => number,
 ): Promise<number> {
@@ -190,7 +127,7 @@ export async function foldTo(
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const end = endOf(head.seq)
     if (done >= end) return done
-    const limit = Math.min(batchEntries, end - done)
+    const limit = Math.min(BATCH_ENTRIES, end - done)
     const entries = await readEntries(reader, network, { generation, after: done, limit })
     if (entries.length === 0)
       throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
@@ -237,10 +174,7 @@ interface EntriesAfter {
   schema?: string
 }
 
-/**
- * Inputs of the next entries of a generation, of as many as make a batch, with journalled times as causes.
- * @throws Error for those of a public copy
- */
+/** Inputs of the next entries of a generation, of as many as make a batch, with journalled times as causes. */
 export async function readEntries(
   reader: pg.ClientBase,
   network: Network,
@@ -253,10 +187,6 @@ export async function readEntries(
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, after, limit],
   )
-  if (rows.some(({ ruleset }) => ruleset === NOT_FOLDED))
-    throw new Error(
-      `the journal of ${network} is a public copy’s: it lacks what is private, and can’t be folded again.`,
-    )
   const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
   return rows.slice(0, slices[BATCH_SLICES]).map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
     kind: entryKind(kind),

@@ -28,59 +28,26 @@ const ORDER: Record<StateTable, string> = {
  * State hash of a network: SHA-256 over the state tables and each journal entry's (seq, public_first, public_count,
  * effects) in PostgreSQL's binary COPY format, which prefixes columns with their length. Concurrent writers require a
  * REPEATABLE READ transaction. The search path selects the tables.
- * @param after leaves out the entries up to this one, which the tables rest on all the same
  */
-export async function stateHash(
-  client: pg.ClientBase,
-  network: Network,
-  generation: number,
-  after = 0,
-): Promise<string> {
+export async function stateHash(client: pg.ClientBase, network: Network, generation: number): Promise<string> {
   const hash = createHash('sha256')
   await hashTables(client, hash, network)
   const code = NETWORK_CODE[network]
-  const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation} AND seq > ${after}`
+  const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
   await hashEntries(client, hash, entries)
   return hash.digest('hex')
 }
 
-/** Hash over the state tables alone, hex. @param schema with its dot; default: by the search path */
-export async function tablesHash(client: pg.ClientBase, network: Network, schema = ''): Promise<string> {
-  const hash = createHash('sha256')
-  await hashTables(client, hash, network, schema)
-  return hash.digest('hex')
-}
-
-/** Entries of a generation behind one (0: from the first) up to another, in the journal or a table of its own. */
-export interface HashedEntries {
-  generation: number
-  after?: number
-  upTo: number
-  table?: string
-}
-
-/** Hash over the effects of entries, hex. */
-export async function entriesHash(
-  client: pg.ClientBase,
-  network: Network,
-  { generation, after = 0, upTo, table = leaf('journal', network) }: HashedEntries,
-): Promise<string> {
-  const hash = createHash('sha256')
-  const numbers = `generation = ${generation} AND seq > ${after} AND seq <= ${upTo}`
-  await hashEntries(client, hash, `${table} WHERE network = ${NETWORK_CODE[network]} AND ${numbers}`)
-  return hash.digest('hex')
-}
-
-async function hashTables(client: pg.ClientBase, hash: Hash, network: Network, schema = ''): Promise<void> {
+async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): Promise<void> {
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
-    const rows = `FROM ${schema}${leaf(table, network)} WHERE network = ${code} ORDER BY ${ORDER[table]}`
+    const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${ORDER[table]}`
     // without a move the hash is that of the time before moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${STATE_COLUMNS[table]} ${rows}`)
   }
   // likewise without an assignment whose claim is kept
-  const kept = `FROM ${schema}${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
+  const kept = `FROM ${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
   await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${ORDER.community_names}`)
 }

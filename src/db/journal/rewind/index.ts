@@ -5,11 +5,8 @@ import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/ref
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
-import { refuseArchived } from '../archive/archives.js'
-import { JOURNAL_COLUMNS } from '../export/tables.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { fillFromSnapshot } from '../snapshot/index.js'
 import { rewindLightly } from './light.js'
 import { alone, switchInTries } from './lock.js'
 import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
@@ -33,7 +30,7 @@ const LEFT_FOR_SWITCH = 1_000
  * `apply` the result is discarded.
  *
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
- * @throws Error when another rewind of the network runs, the tables stay locked for a minute, or entries are archived
+ * @throws Error when another rewind of the network runs or the tables stay locked for a minute
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
@@ -41,13 +38,11 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
   return alone(pool, { network, schema }, async (writer) => {
     const light = await rewindLightly(writer, target, options.apply)
     if (light) return light
-    await refuseArchived(writer, network)
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
     await clear(rebuild)
     await createTables(rebuild)
-    await goOnFromSnapshot(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // a long time without a lock; what comes meanwhile is added to it behind the lock
@@ -90,37 +85,6 @@ async function createTables({ writer, schema, head, target, options }: Rebuild):
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
   await writer.query(`SET search_path = ${schema}, public`)
-}
-
-/** Entries copied per statement. */
-const COPIED_ENTRIES = 50_000
-
-/**
- * Fills the tables from a snapshot that lies before the first entry to drop, if there is one, and copies the entries
- * up to it: nothing that they rest on is dropped, so they are what a fold would give again.
- */
-async function goOnFromSnapshot(rebuild: Rebuild): Promise<void> {
-  const { writer, schema, head, target, options } = rebuild
-  const { network, chain } = target.row
-  const journal = leaf('journal', network)
-  const { rows } = await writer.query<{ first: number }>(
-    `SELECT min(seq) AS first FROM public.${journal} WHERE network = $1 AND generation = $2 AND chain = $3 AND block >= $4`,
-    [NETWORK_CODE[network], head.generation, chain, target.block],
-  )
-  const { generation } = head
-  const snapshot = await fillFromSnapshot(writer, network, { schema, generation, atMost: rows[0]!.first - 1 })
-  if (!snapshot) return
-  const values = JOURNAL_COLUMNS.replace('generation', `${head.generation + 1}`)
-  while (rebuild.done < snapshot.seq) {
-    const to = Math.min(snapshot.seq, rebuild.done + COPIED_ENTRIES)
-    await writer.query(
-      `INSERT INTO ${options.apply ? 'public' : schema}.${journal} (${JOURNAL_COLUMNS}) SELECT ${values} FROM public.${journal}
-       WHERE network = $1 AND generation = $2 AND seq > $3 AND seq <= $4`,
-      [NETWORK_CODE[network], head.generation, rebuild.done, to],
-    )
-    rebuild.done = to
-    options.onProgress?.(to, head.seq)
-  }
 }
 
 /** Folds kept entries of the live journal, one transaction per batch, until at most `leave` remain. */

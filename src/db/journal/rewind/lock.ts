@@ -14,7 +14,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
 /**
- * Runs work that replaces tables of a network beside which nothing else may: a rewind, or a partition's archive. Its
+ * Runs work that replaces tables of a network beside which nothing else may: a rewind. Its
  * connection is destroyed afterwards, not pooled: search path and prepared statements belong to the work.
  * @param schema removed at the end, with what the work has left there
  * @throws Error while another such work of the network runs
@@ -30,7 +30,7 @@ export async function alone<T>(
   try {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', [...lock])
     isLocked = rows[0]!.locked
-    if (!isLocked) throw new Error(`another rewind of ${network}, or its archive, is running: wait for it.`)
+    if (!isLocked) throw new Error(`another rewind of ${network} is running: wait for it.`)
     return await work(client)
   } finally {
     await client.query('ROLLBACK').catch(() => {})
