@@ -6,7 +6,7 @@ import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import type { DemoOptions } from './cli/demo/demo.js'
 import { loadEnvFileFor } from './cli/envFile.js'
-import { addExportCommands } from './cli/export/commands.js'
+import type { ExportCommand } from './cli/export.js'
 import { addFundsCommands } from './cli/funds/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
@@ -131,9 +131,14 @@ program
   .option('--json', 'as JSON')
   .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
+withNetwork(program.command('export'), 'default: both')
+  .description('write the public feed to a file, JSON lines packed by gzip: a copy for anybody')
+  .requiredOption('--out <file>', 'the file, which must not exist')
+  .option('--json', 'what was written, as JSON')
+  .action(async (options: ExportCommand) => (await import('./cli/export.js')).exportFeed(options))
+
 addInitCommand(program)
 addOutboxCommands(program)
-addExportCommands(program)
 addKeyCommands(program)
 addCommunityCommands(program)
 addAirdropCommands(program)

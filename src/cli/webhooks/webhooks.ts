@@ -76,7 +76,6 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  // the daemon looks for the event: this process may lack the files of what is archived
   const { generation } = await readCheckpoint(pool, network)
   const place = { network, generation, order: 'oldest' as const, first: 1, skip: 0, floor: 1, from, sinceMs }
   return sealPage(await readPageKey(pool), place)

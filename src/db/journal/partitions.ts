@@ -48,30 +48,6 @@ async function makePartition(client: pg.ClientBase, network: Network, number: nu
   return true
 }
 
-/** A partition of a network's journal, as the database's catalog has it. */
-export interface Partition {
-  /** Its table, in the schema `public`. */
-  table: string
-  /** First sequence number that it takes, and the first behind it. */
-  from: number
-  to: number
-}
-
-/** A network's partitions, in order. */
-export async function readPartitions(db: Queryable, network: Network): Promise<Partition[]> {
-  const { rows } = await db.query<{ name: string; bounds: string }>(
-    `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds
-     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
-    [`public.${leaf('journal', network)}`],
-  )
-  return rows
-    .map(({ name, bounds }) => {
-      const [from, to] = bounds.match(/\d+/g)!.map(Number)
-      return { table: name, from: from!, to: to! }
-    })
-    .sort((a, b) => a.from - b.from)
-}
-
 async function exists(db: Queryable, name: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [name])
   return rows[0]!.found

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { type Queryable, readRows } from './rows.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
@@ -98,24 +97,6 @@ function explain(error: pg.DatabaseError): never {
   throw new Error(
     `migrating: the database lacks migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
   )
-}
-
-/** Names of the migrations that a database has, in their order. */
-export const appliedMigrations = async (db: Queryable): Promise<string[]> =>
-  (await readRows<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
-
-/** @throws what `errorOf` makes of the first migration that is none of the known: a newer version’s */
-export function refuseUnknown(names: readonly string[], known: readonly string[], errorOf: (name: string) => Error) {
-  const newer = names.find((name) => !known.includes(name))
-  if (newer !== undefined) throw errorOf(newer)
-}
-
-/** @throws Error where a newer version has migrated the database: what it added is unknown to `what` of this one */
-export async function refuseNewer(db: Queryable, what: string): Promise<void> {
-  const own = readMigrations(MIGRATIONS_DIR).map(({ name }) => name)
-  const parts = `of which this one’s ${what} would lack parts: run that one’s.`
-  const errorOf = (newer: string) => new Error(`the database is of a newer version (${newer}), ${parts}`)
-  refuseUnknown(await appliedMigrations(db), own, errorOf)
 }
 
 /** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */

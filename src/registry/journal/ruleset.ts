@@ -27,9 +27,6 @@ const RULESETS: Readonly<Record<number, Ruleset>> = {
 /** Version of new entries. */
 export const CURRENT_RULESET = 3
 
-/** In place of a version: the entry of a public copy, whose journal lacks what is private and can't be folded again. */
-export const NOT_FOLDED = 0
-
 /** Rules of a version. @throws RangeError for an unknown one */
 export function rulesetOf(version: number): Ruleset {
   const ruleset = RULESETS[version]
