@@ -8,20 +8,17 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../src/testing/index.js'
-import { databaseUrl } from '../src/testing/processes/postgres.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 import { freshWallet, registerOn } from '../test/support/world.js'
 import { type Bench, describeMachine, latencyOf, printTable, runBench, thousands } from './bench/bench.js'
 import { type Answered, buyerOf, lookUps, memberOf } from './siege/honest.js'
-import { DATABASE, type Installation, install } from './topology/installation.js'
+import { type Installation, install } from './topology/installation.js'
 import { type Follower, finalized, flood, follow, waits, wholeFeed } from './topology/visitors.js'
 
 startBuiltPrograms('topology')
 
 const [QUIET_MS, PAUSE_MS] = [32_000, 4_000]
 const SAMPLE_MS = 500
-/** Each replica is asked as often how far it is, by each process of the API. */
-const ASKS_PER_S = 5
 /** pgbouncer.ini: max_db_connections. */
 const POOLED = 40
 
@@ -55,19 +52,6 @@ async function watchConnections(database: string, signal: AbortSignal): Promise<
   }
   await client.end()
   return most
-}
-
-/** Transactions that a server has ended in the installation's database. */
-async function transactions(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl(url, DATABASE) })
-  await client.connect()
-  // counts are reported within a second
-  await sleep(1_500)
-  const { rows } = await client.query<{ count: string }>(
-    'SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()',
-  )
-  await client.end()
-  return Number(rows[0]!.count)
 }
 
 /** Stops, kills and starts processes again. @returns what did not go as promised */
@@ -135,8 +119,6 @@ async function main(bench: Bench): Promise<void> {
   const end = new AbortController()
   const follower = follow(at.api)
   bench.onEnd(() => follower.upTo(0))
-  const before = await transactions(at.replica.url)
-  const beginMs = performance.now()
   const seed = { name: 'known', owner: `0x${'11'.repeat(20)}` }
   const buyer = await freshWallet('mainnet', at.stack)
   await finalized(at.api, await registerOn('1', buyer, [{ name: seed.name }], { ...at.stack, api: at.api }))
@@ -151,8 +133,6 @@ async function main(bench: Bench): Promise<void> {
   broken.push(...(await disturb(at)))
   end.abort()
   const [looked, changed, waited, bought, connections] = await work
-  const seconds = (performance.now() - beginMs) / 1_000
-  const onReplica = (await transactions(at.replica.url)) - before - seconds * ASKS_PER_S * 3
   await Promise.all(bought.hashes.map((tx) => finalized(at.api, tx)))
   const { refused, beside } = await flood(at.api, '127.0.2.8', '127.0.2.9')
 
@@ -165,20 +145,14 @@ async function main(bench: Bench): Promise<void> {
     ['connections at the primary', 'at most'],
     ...[...connections].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, count]) => [name, String(count)]),
   ])
-  console.log(`replica: ${thousands(onReplica)} reads of ${thousands(looked.ms.length)} look-ups`)
   await balance(at)
   await judgeFeed(at, follower)
   console.log(`one address asked too much: ${refused} refused; its neighbour behind HAProxy got ${beside}`)
-  for (const name of ['api-1', 'api-2', 'api-3']) {
-    const used = (await at.processes[name]!.metric('clusterd_replica_used')).join()
-    expect(/ 1$/.test(used), `${name} reads from no replica: ${used}`)
-  }
   // of a killed process's changes nobody knows whether they were made: those alone are not sent again
   const inFlight = changed.failed.filter((text) => /: 502 |: socket hang up$/.test(text))
   for (const { failed } of [looked, waited, bought]) expect(failed.length === 0, `failed: ${failed[0]}`)
   expect(changed.failed.length === inFlight.length && inFlight.length <= 1, `failed: ${changed.failed[0]}`)
   expect(Math.max(...waited.ms) > 29_000, 'no wait lasted as long as it may')
-  expect(onReplica >= 0.8 * looked.ms.length, 'look-ups were not read from the replica')
   expect(connections.get('through pgbouncer')! <= POOLED, 'pgbouncer opened more connections than it may')
   expect(refused > 0 && beside === 404, 'an address was not told from its neighbour')
   for (const sentence of broken) console.log(`BROKEN: ${sentence}`)

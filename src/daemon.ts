@@ -57,12 +57,9 @@ export class Daemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
-  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release' | 'replicas'> | null = null
+  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
-  /** Standbys that the API's reads may go to. */
-  readonly #replicas: { name: string; pool: pg.Pool }[]
-  readonly #watchPool: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   readonly #listener: Listener
@@ -81,13 +78,6 @@ export class Daemon {
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
     )
-    const standby = { ...reads, idleTransactionMs: FROZEN_MS, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true }
-    this.#replicas = config.databaseReplicaUrls.map((replica) => ({
-      name: new URL(replica).host,
-      pool: createPool({ ...standby, url: replica, applicationName: 'clusterd replica' }, onPoolError),
-    }))
-    // opened where there are replicas alone
-    this.#watchPool = createPool({ ...common, ...reads, max: 1, applicationName: 'clusterd watch' }, onPoolError)
     this.#listener = new Listener({
       ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
       onError: (err) => log.debug({ err }, 'listening to the database'),
@@ -168,8 +158,7 @@ export class Daemon {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
     const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
-    const replicas = this.#replicas.map(({ pool }) => pool)
-    const pools = [this.#readPool, this.#writePool, this.#watchPool, ...replicas].map((pool) => () => pool.end())
+    const pools = [this.#readPool, this.#writePool].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -183,8 +172,6 @@ export class Daemon {
     const api = createApi({
       news,
       pool: this.#readPool,
-      replicas: this.#replicas,
-      watchPool: this.#watchPool,
       chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
@@ -265,7 +252,6 @@ export class Daemon {
     return {
       ...{ config: this.#config, pool: this.#readPool, loops: this.#loops, runs: this.#runs, relays: this.#relays },
       ...{ relayed: this.#relayed, isStopping: this.#isStopping },
-      hasReplica: this.#api?.replicas().some(({ isUsed }) => isUsed) ?? false,
     }
   }
 
@@ -284,7 +270,6 @@ export class Daemon {
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       staying: this.#api?.staying() ?? {},
-      replicas: this.#api?.replicas() ?? [],
     }
   }
 }

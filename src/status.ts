@@ -31,8 +31,6 @@ export interface StatusSources {
   relays: readonly RelayRun[]
   /** Networks with messages or payments to carry. */
   relayed: ReadonlySet<Network>
-  /** Whether the API's reads have a standby to go to. */
-  hasReplica: boolean
   isStopping: boolean
 }
 
@@ -44,8 +42,7 @@ export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
 
 /** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
 export async function readinessOf(sources: StatusSources) {
-  // while the primary is away look-ups go on from standbys, which a balancer must not take for an end of the service
-  const isDatabaseUp = sources.hasReplica || (await probed(isReachable(sources.pool), false))
+  const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [DATABASE_AWAY.text]),

@@ -36,7 +36,6 @@ const process: ProcessState = {
   pools: { read: pool },
   changesWaiting: 0,
   staying: {},
-  replicas: [{ name: 'standby:5432', isUsed: true, lagMs: 0 }],
 }
 const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<OutboxState['relayers'][number]['stats']>
 const relayer = {
@@ -111,7 +110,6 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRelayAuthorityRunsDry: { payer: { balanceLamports: 1_000n } },
   ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
-  ClusterdReplicaAway: { process: { replicas: [{ name: 'standby:5432', isUsed: false, lagMs: 9_000 }] } },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
   ClusterdRpcAway: { node: { restMs: 30_000 } },

@@ -22,9 +22,7 @@ const program = await (async () => {
 })()
 
 /** What follows the name where no command is meant: connections in `pg_stat_activity`, texts of our own. */
-const NO_COMMANDS = new Set(
-  ['read', 'write', 'watch', 'replica', 'index', 'relay', 'listener', 'snapshot', 'probe'].concat('local', 'operator'),
-)
+const NO_COMMANDS = new Set(['read', 'write', 'index', 'relay', 'listener', 'probe'].concat('local', 'operator'))
 
 const below = (command: Command, name: string): Command | undefined =>
   command.commands.find((one) => one.name() === name)

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import type pg from 'pg'
 import proxyAddress from 'proxy-addr'
 import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
@@ -19,7 +18,6 @@ import { openApiDocuments, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import type { Exchange } from './serving/exchange.js'
 import { createMatcher, type Entry } from './serving/matcher.js'
-import { type ReplicaState, Replicas } from './serving/replicas.js'
 import { createRouteServer, type Serving, unhurried } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
@@ -33,10 +31,6 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
-  /** Standbys that reads may go to, with a name for the metrics. */
-  replicas?: readonly { name: string; pool: pg.Pool }[]
-  /** By which the primary is asked where it is, beside reads that may fill their own pool. */
-  watchPool?: pg.Pool
   /** Bounds of sockets in place of the defaults. */
   sockets?: Partial<UnreadLimits & ConnectionLimits>
 }
@@ -56,8 +50,6 @@ export interface Api {
   release(): void
   /** Makes each answer the last of its connection, and closes those without a request: the server takes no more. */
   close(): void
-  /** The read replicas, as metrics show them. */
-  replicas(): ReplicaState[]
   /** Reads a network's feed for what this process sends by itself. */
   readFeed: ReadFeed
   /** Sets the limits that `createServer` does not take; called once with the server. */
@@ -76,8 +68,7 @@ export function createApi(deps: ApiDeps): Api {
     if (isClosing) exchange.res.shouldKeepAlive = false
     answer(exchange, ...answered)
   }
-  const replicas = new Replicas(contexts, deps.watchPool ?? deps.pool, deps.replicas ?? [])
-  const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool), replicas }
+  const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
   const app = express()
   app.set('trust proxy', deps.trustProxy ?? 0)
@@ -137,7 +128,6 @@ export function createApi(deps: ApiDeps): Api {
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   const staying = () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken })
   const close = () => {
-    replicas.stop()
     isClosing = true
     closeUnused()
   }
@@ -148,7 +138,6 @@ export function createApi(deps: ApiDeps): Api {
   const feed: ReadFeed = (network, query) => readFeed(contexts[network], query)
   return {
     ...{ app, listener, limits: SERVER_LIMITS, protect, changesWaiting, staying, release, close, readFeed: feed },
-    replicas: () => replicas.states(),
   }
 }
 

@@ -30,7 +30,6 @@ const TIMEOUT_MS = 20_000
 const RETRIES = 2
 /** Routes that answer JSON. */
 const VERSIONED = /^\/v\d/
-const POSITION = 'x-clusterd-position'
 /** Pause before a repetition where the service names none; doubles. */
 const RETRY_PAUSE_MS = 300
 
@@ -40,8 +39,6 @@ export class Transport {
   readonly timeoutMs: number
   /** Authentication key, sent with every request. */
   token: string | undefined
-  /** What the last change was answered with: later reads see at least that, whichever server answers. */
-  #position: string | undefined
 
   /** @throws TypeError for a URL that no request could go to */
   constructor(options: ClientOptions) {
@@ -93,14 +90,11 @@ export class Transport {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
-      ...(this.#position !== undefined && { [POSITION]: this.#position }),
     })
     const text = JSON.stringify(body)
     const init = { method, headers, redirect: 'error' as const, ...(signal && { signal }) }
     try {
-      const response = await send(target, body === undefined ? init : { ...init, body: text })
-      this.#position = response.headers.get(POSITION) ?? this.#position
-      return response
+      return await send(target, body === undefined ? init : { ...init, body: text })
     } catch (cause) {
       throw signal?.aborted ? cause : failed(cause)
     }

@@ -77,11 +77,6 @@ const proxies = z.union(
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
 
-const postgresUrls = z
-  .string()
-  .transform((text) => text.split(',').map((url) => url.trim()))
-  .pipe(z.array(postgresUrl).max(16))
-
 const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
@@ -89,8 +84,6 @@ const variables = z.object({
   DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: postgresUrl.optional(),
-  /** Standbys of the same database that the API's reads may go to, joined by commas. */
-  DATABASE_REPLICA_URLS: postgresUrls.default([]),
   /** Whether a start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
@@ -183,7 +176,6 @@ const environment = variables
       chainsFile: resolve(set.CLUSTERD_CHAINS ?? `${home}/chains.json`),
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
-      databaseReplicaUrls: set.DATABASE_REPLICA_URLS,
       migrates: set.MIGRATE === 'on',
       /** undefined: not set, the caller picks. */
       port: set.PORT,

@@ -164,15 +164,6 @@ export const ALARMS = {
     means: 'Requests take longer than they have to, and are 503 after five seconds of waiting.',
     remedy: 'Find the slow query (`pg_stat_activity`), raise `DATABASE_POOL`, or start another API process.',
   },
-  ClusterdReplicaAway: {
-    expr: 'clusterd_replica_used < 1',
-    for: '1m',
-    summary: 'Reads do not go to the replica {{ $labels.replica }}',
-    means:
-      'It does not answer, lacks commits older than two seconds, or is no standby any more. The primary answers in its place.',
-    remedy:
-      '`clusterd_replica_lag_seconds` and `pg_stat_replication` of the primary; where it was promoted, take it out of `DATABASE_REPLICA_URLS`.',
-  },
   ClusterdChangesWait: {
     expr: 'clusterd_changes_waiting > 100',
     for: '1m',

@@ -24,8 +24,6 @@ export interface ProcessState {
   changesWaiting: number
   /** Requests that wait for a status, and open streams of the feed. */
   staying: Readonly<Record<string, number>>
-  /** Read replicas; `lagMs` is null while one does not answer. */
-  replicas: readonly { name: string; isUsed: boolean; lagMs: number | null }[]
 }
 
 /** Creates the metrics of a process. @param refresh sets the gauges just before they are read */
@@ -59,10 +57,6 @@ export function createProcessMetrics(registry: Registry, refresh: () => void) {
     staying: gauge('clusterd_http_staying', 'Requests that wait for a status (waits), and open streams of the feed', [
       'kind',
     ]),
-    replicaUsed: gauge('clusterd_replica_used', '1 while reads go to a replica, 0 while it is away or too far behind', [
-      'replica',
-    ]),
-    replicaLag: gauge('clusterd_replica_lag_seconds', 'Age of the oldest commit that a replica lacks', ['replica']),
   }
 }
 
@@ -84,9 +78,5 @@ export function showProcess(metrics: ProcessMetrics, state: ProcessState): void 
     metrics.connections.set({ pool, state: 'waiting' }, waitingCount)
   }
   metrics.changesWaiting.set(state.changesWaiting)
-  for (const { name: replica, isUsed, lagMs } of state.replicas) {
-    metrics.replicaUsed.set({ replica }, Number(isUsed))
-    if (lagMs !== null) metrics.replicaLag.set({ replica }, lagMs / 1_000)
-  }
   for (const [kind, count] of Object.entries(state.staying)) metrics.staying.set({ kind }, count)
 }

@@ -208,7 +208,7 @@ describe('headers', () => {
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers':
-        'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key, x-clusterd-position',
+        'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key',
     })
     const { headers } = await raw('GET', '/v1/events')
     expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })

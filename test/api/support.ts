@@ -156,9 +156,8 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
 /** Another process's API over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> &
-    Partial<Pick<ApiDeps, 'replicas' | 'watchPool' | 'chains' | 'log'>>,
-): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'> & Pick<Api, 'replicas'>> {
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'chains' | 'log'>>,
+): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })
   const server = createServer(api.app)
@@ -168,8 +167,8 @@ export async function secondApi(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  const { release, replicas } = api
-  return { url: `http://127.0.0.1:${portOf(server)}`, release, replicas, stop }
+  const { release } = api
+  return { url: `http://127.0.0.1:${portOf(server)}`, release, stop }
 }
 
 async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<ChainPort[]> {

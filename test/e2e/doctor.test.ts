@@ -78,16 +78,6 @@ describe('clusterd doctor', () => {
     expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH, lasts /)
   })
 
-  it('names a replica that is none', async () => {
-    const { databaseUrl } = world()
-    const findings = await examine({ DATABASE_REPLICA_URLS: `${databaseUrl},postgresql://127.0.0.1:9/none` })
-    const replicas = findings.filter(({ about }) => about.startsWith('replica'))
-    expect(replicas.map(({ level, text }) => [level, text.includes('no standby')])).toEqual([
-      ['warn', true],
-      ['bad', false],
-    ])
-  })
-
   it('names a database that is away, and a configuration that is none', async () => {
     const away = badOnes(await examine({ DATABASE_URL: 'postgresql://127.0.0.1:9/none' }))
     expect(away).toMatchObject([{ about: 'database' }])

@@ -26,7 +26,6 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     cluster = await startPatroni(DCS)
     stack = await startStack({
       ...{ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 250, databaseUrl: cluster.primaryUrl },
-      daemonEnv: { DATABASE_REPLICA_URLS: cluster.replicaUrls.join(',') },
     })
     load = await startLoad(stack, SIGNERS)
   }, 180_000)

@@ -143,7 +143,6 @@ describe('a running relayer', () => {
       runs: [],
       relays: [],
       relayed: new Set<'mainnet'>(),
-      hasReplica: false,
       isStopping: false,
     }
     const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }

@@ -24,7 +24,6 @@ const status = () =>
     runs: [],
     relays: [],
     relayed: new Set(),
-    hasReplica: false,
     isStopping: false,
   })
 

@@ -33,7 +33,7 @@ export async function startReplica(primary: Postgres, dataDir: string): Promise<
 }
 
 /** Starts a standby again that was stopped, on the port that it had where that is given. */
-export const restartReplica = (primary: Postgres, dataDir: string, port?: number): Promise<Postgres> =>
+const restartReplica = (primary: Postgres, dataDir: string, port?: number): Promise<Postgres> =>
   startPostgres({
     ...{ dataDir, ...(port !== undefined && { port }) },
     settings: { primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres`, hot_standby: 'on' },

@@ -29,7 +29,7 @@ export const PUBLIC_HEADERS: readonly string[] = [
   'access-control-allow-origin',
   '*',
   'access-control-expose-headers',
-  'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-position, x-clusterd-stale, deprecation, link',
+  'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, deprecation, link',
 ]
 
 /** Public headers with another Content-Security-Policy; a second policy header would only forbid more. */
@@ -42,7 +42,7 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
   'access-control-allow-methods',
   'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers',
-  'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key, x-clusterd-position',
+  'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key',
   'access-control-max-age',
   '86400',
   'content-length',

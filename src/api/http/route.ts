@@ -79,11 +79,6 @@ export interface Route {
   /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
   staysBy?: string
   /**
-   * Reads the journal's tables alone, so that without an authentication key a replica may answer; `feed` only beside a
-   * primary that answers, since what a standby alone has may be gone after a fail-over.
-   */
-  fromReplica?: true | 'feed'
-  /**
    * A look-up without a key: who asks the same at the same moment shares an answer, which is kept where it says so
    * (`isOfJournal`, `isOfFacts`).
    */

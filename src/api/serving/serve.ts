@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
-import { inTime } from '../../ops/notify.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import { type Answer, type Message, messageOf, written } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
@@ -18,30 +16,24 @@ import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
 import { createMemory, type Kept, keyOf, type Memory, type Question, type Reading } from './memory.js'
 import { CallerLeftError, CallerPatience, callerOf, tooLong } from './patience.js'
-import { openPosition, POSITION_HEADER, sealPosition } from './position.js'
-import type { Replica, Replicas } from './replicas.js'
 
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
-/** Time for the place of a change that is made: its answer, which may show a secret once, does not wait for longer. */
-const POSITION_LIMIT_MS = 300
 
 export interface Serving {
   finish: Finish
   gate: Gate
-  /** Servers beside the primary that reads may go to. */
-  replicas: Replicas
 }
 
 type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
-export function createRouteServer(contexts: Contexts, { finish, gate, replicas }: Serving, deadlineMs: number) {
+export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
   const beginSoon = createDeadlines(deadlineMs)
   const beginLate = createDeadlines(deadlineMs + MAX_STAY_MS)
   const memory = createMemory(contexts.mainnet)
-  const own = { contexts, memory, replicas, changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
+  const own = { contexts, memory, changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
     const { req, res, params } = exchange
     let meter = UNLIMITED
@@ -83,8 +75,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate, replicas }
       const network = isTestnet(query) ? 'testnet' : 'mainnet'
       const key = route.isShared && !staysLong(route, req.url ?? '') ? keyOf(req, bytes) : null
       const request = { route, exchange, meter, query, bytes, network, key } as const
-      // where a replica may answer, the primary may be away
-      const reading = replicas.isEmpty || !route.fromReplica ? memory.read(request) : null
+      const reading = memory.read(request)
       if (reading) reading.then((read) => answer(request, read)).catch(fail)
       else make(askedOf(request), null)
     }
@@ -153,14 +144,13 @@ function askedOf(request: Request): Asked {
 interface Own {
   contexts: Contexts
   memory: Memory
-  replicas: Replicas
   changeLimitMs: number
 }
 
-/** @param reading the primary's, where it was read */
+/** @param reading of the journal's version, where it was read */
 async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Answer> {
   const { route, exchange, meter, query, network, body } = asked
-  const { contexts, memory, replicas, changeLimitMs } = own
+  const { contexts, memory, changeLimitMs } = own
   const { req, params } = exchange
   const shared = contexts[network]
   const isRead = route.method === 'get'
@@ -173,68 +163,20 @@ async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Ans
       : { ...shared, caller: callerOf(exchange, meter), patience: new CallerPatience(exchange, changeLimitMs) }
   const session = route.auth ? await authenticate(req, route.auth, context) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, asked.cost)
-  const answerIn = async (at: Context, kept: Memory, last: Reading | null): Promise<Answer> => {
-    const read = last ?? (await kept.read(asked))
-    // some kept answers are given while the network is caught up alone
-    if (read) await Promise.allSettled([at.freshness(network)])
-    const known = read && kept.recall(asked, read)
-    const answer = known
-      ? (await known).answer
-      : await kept.make(asked, read, async () => {
-          const request = { params, query, isTestnet: network === 'testnet', body, session }
-          const made = markDeprecated(route, params, await route.handle(request, at))
-          // an answer that may depend on a key is for nobody's cache
-          const told = isRead && !route.auth ? tagged(made) : made
-          return route.isShared ? written(told) : told
-        })
-    return withStaleness(answer, at)
-  }
-  const here = () => answerIn(context, memory, reading)
-  const mayBeFar = route.fromReplica && session === null && !replicas.isEmpty
-  const far = mayBeFar ? await nearest(req, context, replicas, route.fromReplica === 'feed') : null
-  const answer = await (far
-    ? answerIn(far.contexts[network], far.memory, null).catch((error: unknown) => {
-        // a standby cancels reads that are in the way of its replay, and may lack what a page begins with
-        const refusal = toApiError(error)
-        const { status } = errorAnswer(refusal)
-        if (isDatabaseUnavailable(error)) far.rest()
-        else if (status === 400 && refusal.code !== 'invalid_page') throw error
-        else if (status === 404 && replicas.isPrimaryAway) throw error
-        return here().catch((again: unknown) => {
-          // a primary that is away makes nothing of what a replica has not found
-          throw status === 404 && isDatabaseUnavailable(again) ? error : again
-        })
+  const read = reading ?? (await memory.read(asked))
+  // some kept answers are given while the network is caught up alone
+  if (read) await Promise.allSettled([context.freshness(network)])
+  const known = read && memory.recall(asked, read)
+  const made = known
+    ? (await known).answer
+    : await memory.make(asked, read, async () => {
+        const request = { params, query, isTestnet: network === 'testnet', body, session }
+        const answer = markDeprecated(route, params, await route.handle(request, context))
+        // an answer that may depend on a key is for nobody's cache
+        const told = isRead && !route.auth ? tagged(answer) : answer
+        return route.isShared ? written(told) : told
       })
-    : here())
+  const answer = await withStaleness(made, context)
   if (answer.unspent) meter.giveBack(answer.unspent)
-  const told = unlessKnown(answer, req.headers['if-none-match'])
-  const shown = session && !isRead && !replicas.isEmpty ? await withPosition(told, context, replicas) : told
-  return markForCaches(route.auth, session === null, shown)
-}
-
-/** A replica for a read, which has what the caller says to have changed. */
-async function nearest(
-  { headers }: IncomingMessage,
-  context: Context,
-  replicas: Replicas,
-  isFeed: boolean,
-): Promise<Replica | null> {
-  const token = headers[POSITION_HEADER]
-  const key = token === undefined ? null : await context.pageKey().catch(() => null)
-  const wanted = key && openPosition(key, context.network, token)
-  return replicas.pick(context.network, wanted, isFeed)
-}
-
-/** An answer to a change, with the place in the journal that later reads of its caller are to have reached. */
-async function withPosition(answer: Answer, context: Context, replicas: Replicas): Promise<Answer> {
-  const network = answer.network ?? context.network
-  const reading = Promise.all([replicas.position(network), context.pageKey()])
-  const [position, key] = await inTime(
-    POSITION_LIMIT_MS,
-    reading.catch(() => []),
-    [],
-  )
-  if (!position || !key) return answer
-  const token = sealPosition(key, network, position)
-  return { ...answer, headers: { ...answer.headers, [POSITION_HEADER]: token } }
+  return markForCaches(route.auth, session === null, unlessKnown(answer, req.headers['if-none-match']))
 }

@@ -93,7 +93,6 @@ function view(event: ShownEvent, { actor, atMs }: FeedItem): Json {
 }
 
 const events = route.get('/v0.1/events', {
-  fromReplica: 'feed',
   deprecated: { successor: '/v1/events' },
   summary: 'The history of names and wallets, page by page',
   description: 'The same feed as /v1/events; its page tokens are good for both.',

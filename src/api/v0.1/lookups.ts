@@ -41,7 +41,6 @@ async function walletNamed(context: Context, name: FullName | null) {
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
-  fromReplica: true,
   isShared: true,
   deprecated: byName,
   summary: 'The address of a cluster name',
@@ -52,7 +51,6 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
-  fromReplica: true,
   isShared: true,
   deprecated: byName,
   summary: 'The address of a wallet of a cluster',
@@ -65,7 +63,6 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
-  fromReplica: true,
   isShared: true,
   deprecated: byName,
   summary: 'The addresses of many names',
@@ -84,7 +81,6 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
-  fromReplica: true,
   isShared: true,
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
@@ -94,7 +90,6 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
-  fromReplica: true,
   isShared: true,
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
@@ -129,7 +124,6 @@ const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
 const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
-  fromReplica: true,
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
@@ -138,7 +132,6 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
-  fromReplica: true,
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
@@ -147,7 +140,6 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
-  fromReplica: true,
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',

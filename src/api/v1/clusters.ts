@@ -39,7 +39,6 @@ const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer
   listed(ok(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
-  fromReplica: true,
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdText }),
@@ -49,7 +48,6 @@ const byId = route.get('/v1/clusters/id/:id', {
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
-  fromReplica: true,
   summary: 'The cluster that holds a name',
   auth: 'optional',
   params: z.object({ name: nameText }),
@@ -59,7 +57,6 @@ const byName = route.get('/v1/clusters/name/:name', {
 })
 
 const byAddress = route.get('/v1/clusters/address/:address', {
-  fromReplica: true,
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet gets its own cluster, with its key.',
   auth: 'optional',

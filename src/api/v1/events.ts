@@ -84,7 +84,6 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const events = route.get('/v1/events', {
-  fromReplica: 'feed',
   summary: 'The history of public events, page by page',
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',

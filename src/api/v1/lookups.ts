@@ -28,7 +28,6 @@ const view = ({ address, type, hit }: NameRecord) =>
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
-  fromReplica: true,
   isShared: true,
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
@@ -43,7 +42,6 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
-  fromReplica: true,
   isShared: true,
   summary: 'The names of many addresses',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
@@ -63,7 +61,6 @@ const AddressRecordSchema = named('AddressRecord', {
 })
 
 const addressesOfNamesRoute = route.post('/v1/names', {
-  fromReplica: true,
   isShared: true,
   summary: 'The addresses of many names',
   description:
@@ -95,7 +92,6 @@ const OwnerRecordSchema = named('OwnerRecord', {
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
-  fromReplica: true,
   summary: 'The names that an address owns',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
@@ -150,7 +146,6 @@ const image = route.get('/image/:name.svg', {
 
 /** For programs; browsers are shown the page of any name. */
 export const profile = route.get('/:name', {
-  fromReplica: true,
   summary: 'The page of a name that is held',
   description: 'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),

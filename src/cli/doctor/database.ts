@@ -1,7 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../../config/index.js'
 import { readServer } from '../../db/deployment/deployment.js'
-import { readServerState } from '../../db/deployment/replication.js'
 import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/session.js'
@@ -17,7 +16,7 @@ const OWN_CONNECTIONS = 13
 
 /** Checks of the database: reachable, direct, of a version that serves, migrated, on time, with room. */
 export async function databaseFindings(config: Config): Promise<Finding[]> {
-  const { databaseUrl, databaseDirectUrl, databaseReplicaUrls, databasePool } = config
+  const { databaseUrl, databaseDirectUrl, databasePool } = config
   const asking =
     <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
     async (): Promise<T> => {
@@ -79,20 +78,5 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
           : warn(`${free} free, a daemon may open ${needed}`, 'Raise max_connections, or lower DATABASE_POOL.')
       }),
     ),
-    ...(await Promise.all(
-      databaseReplicaUrls.map((url) =>
-        check(
-          `replica ${new URL(url).host}`,
-          'Correct DATABASE_REPLICA_URLS: the primary answers meanwhile.',
-          asking(url, async (pool) =>
-            (
-              await readServerState(pool)
-            ).isStandby
-              ? ok('a standby')
-              : warn('is no standby', 'Nothing is read from it.'),
-          ),
-        ),
-      ),
-    )),
   ]
 }
