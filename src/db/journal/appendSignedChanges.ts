@@ -113,8 +113,8 @@ async function whenCaughtUp<T>(
         const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
         // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
         for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-        const hints = { isAlone: entries.length === 1 }
-        const load = () => completeSlice(client, { network, head, hints }, probed)
+        const isAlone = entries.length === 1
+        const load = () => completeSlice(client, { network, head, isAlone }, probed)
         return work(client, { entries, nowMs, load, spend })
       },
     },

@@ -19,12 +19,6 @@ interface Found {
   private: boolean | null
 }
 
-/** Knowledge of a writer that saves queries. */
-export interface SliceHints {
-  /** Whether the batch is one entry. */
-  isAlone?: boolean
-}
-
 /** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
 const PROBE_WIDTH = 16
 
@@ -50,27 +44,22 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
 }
 
 /** Loads the rows that a batch reads, in a constant number of statements. */
-export async function loadSlice(
-  client: pg.ClientBase,
-  network: Network,
-  head: Head,
-  keys: Keys,
-  hints: SliceHints = {},
-): Promise<Slice> {
+export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
   const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys)])
-  return completeSlice(client, { network, head, hints }, probed)
+  return completeSlice(client, { network, head }, probed)
 }
 
 export interface SliceRequest {
   network: Network
   head: Head
-  hints?: SliceHints
+  /** Whether the batch is one entry, which saves a query. */
+  isAlone?: boolean
 }
 
 /** Loads what else a batch reads, once its keys are looked up. */
 export async function completeSlice(
   client: pg.ClientBase,
-  { network, head, hints: { isAlone = false } = {} }: SliceRequest,
+  { network, head, isAlone = false }: SliceRequest,
   { keys, names, wallets, found, serials }: Probed,
 ): Promise<Slice> {
   const owners = new Map<string, number>()
