@@ -65,10 +65,6 @@ describe('payments that wait together', () => {
     await world.finish(relayer)
     expect(await executions(ids)).toEqual(once(ids))
     expect(await world.nonce()).toBe(nonce + 2)
-    expect((await jobsOf(ids)).map(({ followers }) => followers.length).filter((size) => size > 0)).toEqual([
-      most - 1,
-      2,
-    ])
   })
 
   it('do not wait with one that is backed off', async () => {
@@ -110,20 +106,6 @@ describe('payments that wait together', () => {
     expect(await executions(ids)).toEqual([0, 0])
     await relayer.step()
     expect(relayer.state.nonceGaps).toBe(0)
-  })
-
-  it('show the state of what carries them, and join nothing else meanwhile', async () => {
-    const relayer = await world.restart()
-    await holdBlocks(world.hub)
-    const ids = await payments(2)
-    await world.run(relayer)
-    expect((await jobsOf(ids)).map(({ state }) => state)).toEqual(['sent', 'sent'])
-    const [later] = await payments(1)
-    await world.run(relayer)
-    expect(await jobsOf([later!])).toMatchObject([{ batch: null, followers: [], state: 'sent' }])
-    await world.hub.test.setAutomine(true)
-    await world.finish(relayer)
-    expect(await executions([...ids, later!])).toEqual([1, 1, 1])
   })
 
   it('go each alone once the hub refuses them: a bid above the limit of a day is parked, the others get through', async () => {

@@ -7,7 +7,7 @@ import { findMessages } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { park, resume, retry } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await world.index()
 })
 
-const { about, deliveryOf, packetOf, deafen, listen, executeAs, asVerifier } = deliveriesOf(() => world)
+const { about, deliveryOf, packetOf, deafen, listen, executeAs } = deliveriesOf(() => world)
 
 describe('a delivery', () => {
   it('is verified, executed and confirmed, each once', async () => {
@@ -115,61 +115,9 @@ describe('a delivery', () => {
     expect(await world.executions(guid)).toBe(1)
     expect((await deliveryOf(guid)).spentWei).toBeGreaterThan(0n)
   })
-
-  it('waits for funds without taking a nonce', async () => {
-    const relayer = await world.restart()
-    const nonce = await world.nonce()
-    await world.hub.test.setBalance({ address: world.relayer, value: 0n })
-    const guid = await world.send(1, ['broke'])
-    await world.run(relayer)
-    expect(await about(guid)).toEqual(['verify queued insufficient_funds', 'execute queued'])
-    await world.hub.test.setBalance({ address: world.relayer, value: 10n ** 22n })
-    world.aheadMs = 10_000
-    await world.finish(relayer)
-    expect(await world.executions(guid)).toBe(1)
-    expect(await world.nonce()).toBe(nonce + 2)
-  })
-})
-
-describe('many deliveries at once', () => {
-  it('share what they ask of the chain, and are sent in the order of their messages', async () => {
-    const relayer = await world.restart()
-    const guids: Hex[] = []
-    for (let i = 0; i < 6; i++) guids.push(await world.send(i, [`together-${i}`]))
-    await holdBlocks(world.hub)
-    const nonce = await world.nonce()
-    const step = await relayer.step()
-    expect(step.jobs.map(({ kind }) => kind)).toEqual(Array(6).fill('verify'))
-    await world.hub.test.mine({ blocks: 1 })
-    await world.finish(relayer)
-    const nonces = async (kind: 'verify' | 'execute') =>
-      Promise.all(guids.map(async (guid) => (await deliveryOf(guid, kind)).nonce))
-    expect(await nonces('verify')).toEqual(guids.map((_, i) => nonce + i))
-    expect(await nonces('execute')).toEqual(guids.map((_, i) => nonce + 6 + i))
-    for (const guid of guids) expect(await world.executions(guid)).toBe(1)
-    // no transaction was replaced
-    for (const { txs } of (await world.jobs()).slice(-12)) expect(txs).toHaveLength(1)
-  })
 })
 
 describe('an operator', () => {
-  it('parks and resumes what waits', async () => {
-    const relayer = await world.restart()
-    await deafen()
-    const guid = await world.send(2, ['parked'])
-    await world.run(relayer)
-    const { id } = await deliveryOf(guid)
-    await changeJob(world.pool, { network: 'mainnet', id: id }, park)
-    await listen()
-    world.aheadMs = 10_000
-    await world.finish(relayer)
-    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
-    expect(await world.executions(guid)).toBe(0)
-    await changeJob(world.pool, { network: 'mainnet', id: id }, resume)
-    await world.finish(relayer)
-    expect(await world.executions(guid)).toBe(1)
-  })
-
   it('parks what holds a nonce, which a cancel uses up', async () => {
     const relayer = await world.restart()
     const guid = await world.send(2, ['cancelled'])
@@ -190,21 +138,6 @@ describe('an operator', () => {
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
     expect(await world.nonce()).toBe(nonce + 2)
-  })
-
-  it('sees a parked delivery end when a stranger executes it', async () => {
-    const relayer = await world.restart()
-    await deafen()
-    const guid = await world.send(2, ['saved'])
-    await world.run(relayer)
-    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, park)
-    await listen()
-    await executeAs(STRANGER, guid, MINIMUM_WEI)
-    await world.finish(relayer)
-    await world.hub.test.mine({ blocks: 2 })
-    await world.index()
-    await relayer.step()
-    expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
   })
 })
 
@@ -257,60 +190,6 @@ describe('what is never paid for', () => {
     )
     await expectRefused(guid, 'foreign_packet')
     expect(await about(guid)).toHaveLength(1)
-  })
-
-  it('is more than the cap', async () => {
-    const relayer = await world.restart({
-      file: { deliveries: { mainnet: { spendCapWei: (MINIMUM_WEI * 3n).toString() } } },
-    })
-    const guid = await world.send(3, ['dear'], { amountWei: MINIMUM_WEI * 4n })
-    await world.finish(relayer)
-    expect(await about(guid)).toEqual(['verify confirmed', 'execute parked spend_cap'])
-    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(guid)).id }, retry)
-    await world.finish(await world.restart())
-    expect(await world.executions(guid)).toBe(1)
-  })
-})
-
-describe('a public network', () => {
-  let stuck: Hex
-  const publicHub = (settings: object = {}) => {
-    const { chains } = world.file as { chains: object[] }
-    return {
-      chains: [{ ...chains[0], local: false, messageLib: undefined }, chains[1]],
-      deliveries: { mainnet: { strandedAfterMs: 600_000, ...settings } },
-    }
-  }
-
-  it('is only watched: a stuck packet is an alarm', async () => {
-    const alarms: string[] = []
-    const relayer = await world.restart({
-      file: publicHub(),
-      onStuck: (messages) => alarms.push(...messages.map(({ guid }) => toHex(guid))),
-    })
-    stuck = await world.send(4, ['stuck'])
-    await world.run(relayer)
-    expect(alarms).not.toContain(stuck)
-    const before = relayer.state.stuck
-    world.aheadMs = 700_000
-    await world.run(relayer)
-    expect(relayer.state.stuck).toBeGreaterThan(before ?? 0)
-    expect(alarms).toContain(stuck)
-    expect(await about(stuck)).toEqual([])
-  })
-
-  it('has stuck packets executed where that is on, once they are verified', async () => {
-    const guid = await world.send(4, ['left'])
-    world.aheadMs = 1_400_000
-    const relayer = await world.restart({ file: publicHub({ executeStranded: true }) })
-    await world.run(relayer)
-    expect(await about(guid)).toEqual(['execute queued invalid_nonce'])
-    await asVerifier(stuck)
-    await asVerifier(guid)
-    world.aheadMs += 10_000
-    await world.finish(relayer)
-    expect(await world.executions(stuck)).toBe(1)
-    expect(await world.executions(guid)).toBe(1)
   })
 })
 

@@ -2,12 +2,9 @@ import { createWalletClient, http, toFunctionSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createMetrics } from '../../src/ops/metrics.js'
-import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { resume } from '../../src/relayer/machine/job.js'
-import { countOutcome } from '../../src/relayer/report/metrics.js'
 import { changeJob } from '../../src/relayer/store.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
@@ -96,20 +93,6 @@ describe('an execution', () => {
     }
     // three times twice the base fee
     expect(txs.at(-1)!.maxFeePerGas).toBeLessThanOrEqual(6_100_000_000n)
-    await expectOnce(guid, relayer)
-  })
-
-  it('is sent again, and counted as replaced, when the mempool has dropped it', async () => {
-    const { registry } = createMetrics()
-    const metrics = createOutboxMetrics(registry, () => {})
-    const relayer = await world.restart({ onOutcome: (row, outcome) => countOutcome(metrics, row, outcome) })
-    const { guid, first } = await sendAndHold('dropped', relayer)
-    await world.hub.test.dropTransaction({ hash: first.hash })
-    await mine(REPLACE_AFTER_BLOCKS)
-    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
-    expect(await registry.metrics()).toContain(
-      'clusterd_outbox_steps_total{network="mainnet",kind="execute",outcome="replaced"} 1',
-    )
     await expectOnce(guid, relayer)
   })
 

@@ -184,24 +184,3 @@ describe('a day', () => {
     expect((await world.jobs()).find(({ id }) => id === job.id)).toEqual(job)
   })
 })
-
-describe('a signer without funds', () => {
-  it('goes on as soon as it is funded, however long it has waited', async () => {
-    await setBaseFee(1n)
-    const relayer = await restart()
-    const guid = await world.send(0, ['dry'])
-    await world.hub.test.setBalance({ address: world.relayer, value: 1n })
-    for (let i = 0; i < 9; i++) {
-      await world.run(relayer)
-      world.aheadMs += HOUR_MS
-    }
-    await world.run(relayer)
-    const waiting = (await world.jobs()).filter(({ reason }) => reason === 'insufficient_funds')
-    expect(waiting.every(({ nextMs }) => nextMs > Date.now() + world.aheadMs + HOUR_MS / 2)).toBe(true)
-    expect(waiting).not.toEqual([])
-    await world.hub.test.setBalance({ address: world.relayer, value: 10n ** 22n })
-    world.aheadMs += 10_000
-    await world.finish(relayer)
-    expect(await world.executions(guid)).toBe(1)
-  })
-})

@@ -64,16 +64,6 @@ describe('a relayer killed when something went wrong', () => {
     await expectOnce(world, guid)
   })
 
-  it('at relay.parked: it would have cost too much', async () => {
-    const guid = await world.send(1, ['dear'])
-    expect(
-      await die(world, 'relay.parked', { file: { deliveries: { mainnet: { spendCapWei: '9000000000000000' } } } }),
-    ).toBe('SIGKILL')
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'spend_cap' })
-    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(world, guid)).id }, retry)
-    await expectOnce(world, guid)
-  })
-
   it('at relay.noop: a nonce that nothing held was used up', async () => {
     const lost = await world.send(1, ['lost'])
     const guid = await world.send(1, ['filled'])

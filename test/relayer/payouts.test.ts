@@ -16,8 +16,6 @@ import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './pay
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
 const [SETTLE, REFUND] = [6, 7]
-/** Fee of a transaction with one signature, lamports. */
-const FEE = 5_000n
 
 let world: PaymentWorld
 beforeAll(async () => {
@@ -133,16 +131,6 @@ describe('a payment that is owed back', () => {
     expect(await world.closings(paid)).toBe(1)
   })
 
-  it('waits for SOL for its fee', async () => {
-    const paid = await world.pay('dry', { foreign: true })
-    const dry = await world.restart({ autoRefunds: true, signer: world.signerWith({ balance: async () => FEE - 1n }) })
-    await dry.step()
-    expect(await world.payout(paid)).toEqual({ state: QUEUED, kind: REFUND, reason: 'insufficient_funds', failures: 1 })
-    world.bridge.aheadMs = 10_000
-    await world.finish(await world.restart({ autoRefunds: true }))
-    expect(await world.closings(paid)).toBe(1)
-  })
-
   it('under a quote that is paid again gives each payment back once', async () => {
     const first = await world.pay('again', { foreign: true })
     const payer = await world.restart({ autoRefunds: true })
@@ -208,28 +196,6 @@ describe('a transaction that expires', () => {
     const [lost] = await world.signer.statuses([signatures[0]!]).then(({ statuses }) => statuses)
     expect(lost).toBeNull()
   }, 60_000)
-
-  it('and had landed unseen is not signed anew', async () => {
-    const paid = await world.pay('landed', { foreign: true })
-    let signatures = 0
-    const payer = await world.restart({
-      autoRefunds: true,
-      signer: world.signerWith({
-        async sign(...asked) {
-          signatures += 1
-          return world.signer.sign(...asked)
-        },
-        ...world.withoutHistory,
-      }),
-    })
-    await payer.step()
-    await expect.poll(() => world.closings(paid), WAIT).toBe(1)
-    await world.watch()
-    await world.finish(payer)
-    expect(signatures).toBe(1)
-    expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED })
-    expect(await world.closings(paid)).toBe(1)
-  })
 })
 const WAIT = { timeout: 40_000, interval: 200 }
 

@@ -1,14 +1,29 @@
+import { randomBytes } from 'node:crypto'
 import { SystemProgram } from '@solana/web3.js'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import bs58 from 'bs58'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
+import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { startSolanaProxy } from '../solana/solanaProxy.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
+const [SETTLE, CONFIRMED] = [6, 4]
+
 let world: PaymentWorld
+let proxy: Awaited<ReturnType<typeof startSolanaProxy>>
 beforeAll(async () => {
   world = await startPaymentWorld()
+  proxy = await startSolanaProxy(world.solana.rpcUrl)
 })
-afterAll(() => world?.stop())
+afterAll(async () => {
+  await proxy?.stop()
+  await world?.stop()
+})
+beforeEach(() => {
+  world.bridge.aheadMs = 0
+})
 
 const keys = () => ({
   relay: keypairOf(world.solana.relayAuthority),
@@ -38,6 +53,52 @@ async function isClosedBy(payer: Stepping, paid: Paid): Promise<boolean> {
   }
   return (await world.closings(paid)) === 1
 }
+
+it('a settlement is not done by one answer of a node that took it for another', async () => {
+  const paid = await world.pay('one-word')
+  await world.deliver()
+  let isLying = true
+  const payer = await world.restart({
+    signer: world.signerWith({
+      // the transaction is lost on its way, and the node gives the statuses of another question, once
+      send: async (raw) => (isLying ? null : world.signer.send(raw)),
+      async statuses(asked) {
+        const now = await world.signer.statuses(asked)
+        if (!isLying) return now
+        isLying = false
+        return { ...now, statuses: asked.map(() => ({ isConfirmed: true, error: null })) }
+      },
+    }),
+  })
+  await world.finish(payer)
+  expect(isLying).toBe(false)
+  expect(await world.payout(paid)).toMatchObject({ kind: SETTLE, state: CONFIRMED })
+  // the job is done, so the money has to be kept: the payer would take it back after a week, beside the name
+  expect(await world.closings(paid)).toBe(1)
+})
+
+it('one odd answer about a blockhash and its end does not keep a payment from being given back', async () => {
+  const paid = await world.pay('odd-hash', { foreign: true })
+  const { registrar, solana } = world
+  const rpc = createSolanaRpc({ label: 'solana', urls: [proxy.url] })
+  const { secretKey } = keypairOf(solana.relayAuthority)
+  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey, maxUnitPrice: 0 })
+  const payer = await world.restart({ autoRefunds: true, signer })
+  let isLying = true
+  proxy.alter = (method, _, result) => {
+    if (method !== 'getLatestBlockhash' || !isLying) return result
+    isLying = false
+    return { ...(result as object), value: { blockhash: bs58.encode(randomBytes(32)), lastValidBlockHeight: 2 ** 40 } }
+  }
+  for (let i = 0; i < 60 && (await world.closings(paid)) === 0; i++) {
+    await payer.step().catch(() => {})
+    // what is signed expires within minutes, and what failed is tried again
+    world.bridge.aheadMs += 60_000
+    await new Promise((resolve) => setTimeout(resolve, 150))
+  }
+  expect(isLying).toBe(false)
+  expect(await world.closings(paid)).toBe(1)
+})
 
 it('a relay authority that fees have drained to its rent waits for SOL, and goes on at once when some comes', async () => {
   const { bridge } = world
