@@ -13,7 +13,7 @@ import {
 import type { NonceTx } from '../registry/outbox.js'
 import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
 import { newJob, park, resume } from './machine/job.js'
-import { type Outcome, stepJob } from './step.js'
+import { carryOut, decide, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: Policy = {
@@ -94,7 +94,8 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   })
   const step = async (name: string): Promise<Outcome | null> => {
     try {
-      const outcome = await stepJob(model.rows.get(name)!, portsOf(name), policy)
+      const [job, ports] = [model.rows.get(name)!, portsOf(name)]
+      const outcome = await carryOut(job, await decide(job, ports, policy), ports)
       if (!isDead) outcomes.push(outcome.outcome)
       return outcome
     } catch (error) {

@@ -48,15 +48,9 @@ type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
 export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure } | { ended: true }
 
 /**
- * Runs one step of a job: looks, acts once, stores. Repeat until it waits or has ended; a killed process resumes from
- * the stored state.
- * @throws only errors of the store and the offline signer
+ * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
+ * has ended; a killed process resumes from the stored state.
  */
-export async function stepJob(job: NonceJob, ports: Ports, policy: Policy): Promise<Outcome> {
-  return carryOut(job, await decide(job, ports, policy), ports)
-}
-
-/** First half of a step: looks as closely as the plan asks for, and changes nothing. */
 export async function decide(
   job: NonceJob,
   { sender, clock }: Pick<Ports, 'sender' | 'clock'>,

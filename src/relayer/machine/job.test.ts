@@ -1,19 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NonceTx } from '../../registry/outbox.js'
-import { type NonceJob, newJob, park, parked, resume, retry } from './job.js'
-
-const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
-  ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n },
-  ...{ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n, sentBlock: null, isRejected: false },
-  ...change,
-})
-const queued = newJob<NonceTx>('d', 'execute', 7n)
-const sent: NonceJob = { ...queued, state: 'sent', nonce: 3, txs: [tx(1, { sentBlock: 50 })] }
-const cancelling: NonceJob = {
-  ...sent,
-  release: 'queue',
-  txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })],
-}
+import { cancelling, queued, sent } from '../../../test/model/nonceJobs.js'
+import { type NonceJob, park, parked, resume, retry } from './job.js'
 
 describe('the operator', () => {
   it('parks what holds no nonce at once, the rest after a cancel', () => {

@@ -1,34 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import type { NonceTx } from '../../registry/outbox.js'
-import { apply, CANCEL_AFTER_BLOCKS, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
-import { type NonceJob, newJob } from './job.js'
+import { apply, CANCEL_AFTER_BLOCKS, type Seen } from './index.js'
+import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
-const NOW = 1_000_000
-const policy: Policy = {
-  spendCapWei: 100_007n,
-  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
-  pollMs: 1_000,
-  gasPriceCapWei: 10n ** 15n,
-}
-const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
-/** It costs 100,007 wei with the job's value, all that the cap allows. */
-const prepared = { gas: 1_000n, fees }
-const seen = (change: Partial<Seen> = {}): Seen => ({
-  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: true },
-  ...{ searched: 0, prepared: null },
-  ...change,
-})
-const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
-  ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },
-  ...{ sentBlock: null, isRejected: false, ...change },
-})
-const queued = newJob<NonceTx>('d', 'execute', 7n)
-const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
-const old: NonceJob = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 40 })] }
-const cancelling: NonceJob = { ...old, txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })] }
-const plan = (job: NonceJob, change: Partial<Seen> = {}, cap = policy.spendCapWei) =>
+/** All that a job costs with its value. */
+const CAP = 100_007n
+const old: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 40 })] }
+const cancelling: NonceJob = { ...old, txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })] }
+const plan = (job: NonceJob, change: Partial<Seen> = {}, cap = CAP) =>
   planNonceJob(job, seen(change), { ...policy, spendCapWei: cap })
 
 describe('a pause', () => {
@@ -56,7 +37,7 @@ describe('a nonce that a single node says is used', () => {
 describe('a transaction below the base fee', () => {
   // twice a base fee of 60 and a tip of 2
   const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
-  const cheap: NonceJob = { ...old, txs: [tx(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })] }
+  const cheap: NonceJob = { ...old, txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })] }
 
   it('is replaced, whatever its tip', () => {
     expect(plan(cheap, { prepared: dear }, 1_000_000n)).toMatchObject({
@@ -77,7 +58,7 @@ describe('a transaction below the base fee', () => {
   })
 
   it('is sent again where gas costs more than is ever paid, and nothing is signed then', () => {
-    const capped = { ...policy, gasPriceCapWei: 59n }
+    const capped = { ...policy, spendCapWei: CAP, gasPriceCapWei: 59n }
     expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({ do: 'broadcast' })
     const failure = { class: 'transient', reason: 'gas_price_above_cap' }
     expect(planNonceJob(queued, seen({ prepared: dear }), capped)).toEqual({
@@ -115,7 +96,7 @@ it('a cancel is made also behind another nonce, where a delivery would be sent a
 })
 
 it('what was refused for its fees is replaced behind another nonce, too', () => {
-  const refused: NonceJob = { ...old, txs: [tx(1, { isRejected: true })] }
+  const refused: NonceJob = { ...old, txs: [txOf(1, { isRejected: true })] }
   expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
 })
 
@@ -151,15 +132,15 @@ describe('a failure', () => {
   })
 
   it('of a cancel is told by the last transaction, however many it replaces', () => {
-    const third: NonceJob = { ...old, txs: [tx(1), tx(2), tx(3, { purpose: 'cancel' })] }
+    const third: NonceJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
     for (const job of [refused(third, 'revert'), failed(third, 'permanent')]) expect(job.release).toBeNull()
   })
 })
 
 describe('an event', () => {
   it('of one transaction leaves the others at its nonce alone', () => {
-    const both: NonceJob = { ...signed, txs: [tx(1, { sentBlock: 40 }), tx(2)] }
-    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([both.txs[0], tx(2, { sentBlock: 50 })])
+    const both: NonceJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
+    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([both.txs[0], txOf(2, { sentBlock: 50 })])
   })
 
   it('that includes it keeps where', () => {

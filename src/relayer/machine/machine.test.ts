@@ -1,52 +1,24 @@
 import { describe, expect, it } from 'vitest'
+import {
+  cancelling,
+  fees,
+  NOW,
+  policy,
+  prepared,
+  queued,
+  seen,
+  sent,
+  signed,
+  txOf,
+} from '../../../test/model/nonceJobs.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { type Action, apply, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
-import { type NonceJob, newJob } from './job.js'
+import { type Action, apply, type Event, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
-const NOW = 1_000_000
-const policy: Policy = {
-  spendCapWei: 10_000_000n,
-  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
-  pollMs: 1_000,
-  gasPriceCapWei: 10n ** 15n,
-}
-const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
-const prepared = { gas: 1_000n, fees }
-
-const seen = (change: Partial<Seen> = {}): Seen => ({
-  nowMs: NOW,
-  random: 0.5,
-  head: 50,
-  done: 'no',
-  nonce: 'next',
-  ...{ mined: null, isSure: true },
-  searched: 0,
-  prepared: null,
-  ...change,
-})
-const tx = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
-  hash: `0x${n}`,
-  raw: `0x${n}${n}`,
-  purpose: 'deliver',
-  gas: 1_000n,
-  valueWei: 7n,
-  ...fees,
-  sentBlock: null,
-  isRejected: false,
-  ...change,
-})
-const queued = newJob<NonceTx>('d', 'execute', 7n)
-const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [tx(1)] }
-const sent: NonceJob = { ...signed, state: 'sent', txs: [tx(1, { sentBlock: 50 })] }
-const old: NonceJob = { ...sent, txs: [tx(1, { sentBlock: 48 })] }
+const old: NonceJob = { ...sent, txs: [txOf(1, { sentBlock: 48 })] }
 const included: NonceJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
-const cancelling: NonceJob = {
-  ...sent,
-  release: 'queue',
-  txs: [tx(1, { sentBlock: 40 }), tx(2, { purpose: 'cancel' })],
-}
 const mined = (change: Partial<Mined> = {}): Mined => ({
   hash: '0x1',
   block: 50,
@@ -120,7 +92,7 @@ describe('plan', () => {
     ],
     [
       'signed: a cancel pushes out what it replaces, whatever that offers',
-      { ...signed, txs: [tx(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })] },
+      { ...signed, txs: [txOf(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })] },
       { done: 'confirmed', prepared },
       { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
     ],
@@ -136,9 +108,9 @@ describe('plan', () => {
     ['sent: behind another nonce: the same again', old, { nonce: 'later' }, { do: 'broadcast', tx: old.txs[0] }],
     [
       'sent: fees at their bound: the same again',
-      { ...old, txs: [tx(1, { sentBlock: 48, maxFeePerGas: 299n })] },
+      { ...old, txs: [txOf(1, { sentBlock: 48, maxFeePerGas: 299n })] },
       { prepared },
-      { do: 'broadcast', tx: tx(1, { sentBlock: 48, maxFeePerGas: 299n }) },
+      { do: 'broadcast', tx: txOf(1, { sentBlock: 48, maxFeePerGas: 299n }) },
     ],
     [
       'sent: cap reached: the same again',
@@ -149,7 +121,7 @@ describe('plan', () => {
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
       'sent: refused for its fees: replaced without waiting for blocks',
-      { ...sent, txs: [tx(1, { isRejected: true })] },
+      { ...sent, txs: [txOf(1, { isRejected: true })] },
       { prepared },
       { do: 'sign', purpose: 'deliver', nonce: 3, valueWei: 7n, gas: 1_000n, fees: bumped },
     ],
@@ -163,7 +135,7 @@ describe('plan', () => {
     ],
     [
       'cancelling: never goes back to delivering at this nonce',
-      { ...cancelling, release: null, txs: [tx(1), tx(2, { purpose: 'cancel', sentBlock: 40 })] },
+      { ...cancelling, release: null, txs: [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })] },
       {},
       { do: 'prepare', purpose: 'cancel' },
     ],
@@ -253,10 +225,10 @@ describe('apply', () => {
   const at = seen()
 
   it('stores what is signed, then that it was sent', () => {
-    const once = apply(queued, { is: 'signed', nonce: 3, tx: tx(1) }, at)
+    const once = apply(queued, { is: 'signed', nonce: 3, tx: txOf(1) }, at)
     expect(once).toEqual(signed)
     expect(apply(once, { is: 'sent', hash: '0x1' }, at)).toEqual(sent)
-    expect(apply(sent, { is: 'signed', nonce: 3, tx: tx(2) }, at)).toMatchObject({
+    expect(apply(sent, { is: 'signed', nonce: 3, tx: txOf(2) }, at)).toMatchObject({
       state: 'signed',
       nonce: 3,
       txs: [{}, {}],

@@ -1,27 +1,13 @@
 import { expect, it } from 'vitest'
+import { policy, prepared, queued, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
-import { type NonceJob, newJob } from './job.js'
+import { apply, type Seen } from './index.js'
+import { type NonceJob, newJob, park } from './job.js'
 import { planNonceJob } from './nonce.js'
 
-const NOW = 1_000_000
-const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
-const policy: Policy = {
-  ...{ spendCapWei: 10_000_000n, replaceAfterBlocks: REPLACE_AFTER_BLOCKS, pollMs: 1_000, gasPriceCapWei: 10n ** 15n },
-}
 /** What the only node of a chain says. */
-const said = (change: Partial<Seen>): Seen => ({
-  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: false },
-  ...{ searched: 0, prepared: { gas: 1_000n, fees } },
-  ...change,
-})
-const tx: NonceTx = {
-  ...{ hash: '0x1', raw: '0x11', purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },
-  ...{ sentBlock: 50, isRejected: false },
-}
-const queued = newJob<NonceTx>('d', 'execute', 7n)
-const sent: NonceJob = { ...queued, state: 'sent', nonce: 3, txs: [tx] }
+const said = (change: Partial<Seen>): Seen => seen({ isSure: false, prepared, ...change })
 const mined: Mined = { hash: '0x1', block: 49, succeeded: true, isConfirmed: true, feeWei: 500n }
 /** The job after the next step. */
 function after(job: NonceJob, seen: Seen): NonceJob {
@@ -54,7 +40,6 @@ it('no transaction is cancelled at a single word', () => {
 })
 
 it('what is signed holds up no later nonce while one node alone says that it is done', () => {
-  const signed: NonceJob = { ...sent, state: 'signed', txs: [{ ...tx, sentBlock: null }] }
   const done = said({ done: 'confirmed', nonce: 'next' })
   // stopped between signing and sending, and done by another meanwhile
   expect(planNonceJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
@@ -67,7 +52,7 @@ it('what is signed holds up no later nonce while one node alone says that it is 
 })
 
 it('a noop is sent, and replaced, at a single word: there is nothing to be sure about', () => {
-  const cancel: NonceTx = { ...tx, purpose: 'cancel', valueWei: 0n, sentBlock: null }
+  const cancel = txOf(1, { purpose: 'cancel', valueWei: 0n })
   const noop: NonceJob = { ...newJob<NonceTx>('n', 'noop'), state: 'signed', nonce: 3, txs: [cancel] }
   expect(planNonceJob(noop, said({ done: 'confirmed' }), policy)).toEqual({ do: 'broadcast', tx: cancel })
   const old: NonceJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
@@ -78,4 +63,36 @@ it('a receipt is noted before it ends its job', () => {
   const once = after(sent, said({ mined, nonce: 'confirmed' }))
   expect(once).toMatchObject({ state: 'included', included: { hash: '0x1', block: 49 } })
   expect(after(once, said({ mined, nonce: 'confirmed' }))).toMatchObject({ state: 'confirmed', spentWei: 500n })
+})
+
+/** Newest block that a node has once told while it took the transaction. */
+const ABSURD = 0xffffffffff
+/** A month after: the node has dropped the transaction, whose nonce is the signer's next. */
+const later = seen({ head: 200_000, prepared })
+const absurd = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
+
+it('one absurd head at the sending does not make a transaction be waited for without an end', () => {
+  expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
+  const resent = apply(absurd, { is: 'sent', hash: '0x1' }, later)
+  expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({ do: 'sign' })
+})
+
+it('nor keeps it from being cancelled on the operator’s word', () => {
+  expect(planNonceJob(park(absurd), later, policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+})
+
+it('nor where it is refused for its fees when it is sent again', () => {
+  const refused = apply(absurd, { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } }, later)
+  const after = { ...later, nowMs: refused.nextMs }
+  expect(planNonceJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  // below the base fee, and a replacement would cost too much
+  const dear = { ...after, prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } } }
+  const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
+  expect(planNonceJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({ do: 'record', event })
+})
+
+it('a node may have been ahead by some blocks when it took a transaction', () => {
+  const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: later.head + 100 })
+  expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait', why: 'inclusion' })
+  expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({ do: 'broadcast' })
 })

@@ -1,0 +1,32 @@
+import type { NonceTx } from '../../src/registry/outbox.js'
+import { type Policy, REPLACE_AFTER_BLOCKS, type Seen } from '../../src/relayer/machine/index.js'
+import { type NonceJob, newJob } from '../../src/relayer/machine/job.js'
+
+/** Jobs of an EVM chain, and what it shows of them, for tests of the state machine. */
+
+export const NOW = 1_000_000
+export const policy: Policy = {
+  spendCapWei: 10_000_000n,
+  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
+  pollMs: 1_000,
+  gasPriceCapWei: 10n ** 15n,
+}
+export const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+/** What costs 100,007 wei with a job's value. */
+export const prepared = { gas: 1_000n, fees }
+export const seen = (change: Partial<Seen> = {}): Seen => ({
+  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: true },
+  ...{ searched: 0, prepared: null, ...change },
+})
+export const txOf = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
+  ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },
+  ...{ sentBlock: null, isRejected: false, ...change },
+})
+export const queued: NonceJob = newJob<NonceTx>('d', 'execute', 7n)
+export const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [txOf(1)] }
+export const sent: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 50 })] }
+export const cancelling: NonceJob = {
+  ...sent,
+  release: 'queue',
+  txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],
+}
