@@ -40,12 +40,11 @@ const BENCHES = values.quick
       'bench-live': ['--blocks', '40'],
       'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
       'bench-bulk': ['--registrations', '10000', '--rounds', '100'],
-      'bench-airdrop': ['--leaves', '50000', '--rounds', '300'],
       'bench-idle': ['--seconds', '15'],
     }
   : {
       ...{ 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-bulk': [] },
-      ...{ 'bench-airdrop': [], 'bench-idle': [] },
+      'bench-idle': [],
     }
 
 /** Runs a benchmark to its end, with its output. @throws Error when it fails */

@@ -53,7 +53,7 @@ export async function prepareBench(
 }
 
 /** Node's arguments that run a file of the project, TypeScript included. */
-export const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
+const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
 
 export interface DaemonOptions {
   /** The daemon's command line, a .js or .ts file. */

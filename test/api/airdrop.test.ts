@@ -213,22 +213,6 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(await findClaim(world.pool, { ...ids, network: 'testnet' })).toBeNull()
   })
 
-  it('keeps an answer while nothing in it changes, for its caller and its question alone', async () => {
-    const airdrop = await given(rows())
-    const first = (await ask(alice, airdrop)).body
-    // what is made anew shows it
-    await world.pool.query(`UPDATE airdrop_pages SET nodes = decode(repeat('00', length(nodes)), 'hex')`)
-    const isNew = ({ body }: { body: { claims: Claim[] } }) =>
-      body.claims[0]!.proof.every((hash) => /^0x0+$/.test(hash))
-    expect((await ask(alice, airdrop)).body).toEqual(first)
-    expect(isNew(await ask(alice, airdrop, '?link=true'))).toBe(true)
-    expect(isNew(await ask(sol, airdrop))).toBe(true)
-    const moved = { label: '1', distributor: fromHex(TOKEN), token: fromHex(TOKEN), endsAtS: FAR_S, fromBlock: 5 }
-    await setDistributor(world.pool, 'mainnet', airdrop.community, moved)
-    const changed = await ask(alice, airdrop)
-    expect([isNew(changed), changed.body.distributor]).toEqual([true, TOKEN])
-  })
-
   it.each([
     ['is not deployed', { isDeployed: false }, 'no_distributor'],
     ['has ended', { endsAtS: 1_700_000_000 }, 'ended'],

@@ -33,9 +33,8 @@ export async function loadRows(
     .digest()
   const place = { network: 'mainnet', community: 'drop', label: '1', token: null, endsAtS: null } as const
   const options = { ...place, fileHash, replaces: false, nowMs: Date.now(), ...request }
-  const { airdrop } = await loadAirdrop(pool, options, async (stage) => {
-    for (const [i, { address, amount }] of rows.entries()) stage.add(storedOf(address), amount, i + 1)
-  })
+  const allocations = rows.map(({ address, amount }) => ({ account: storedOf(address), amount }))
+  const { airdrop } = await loadAirdrop(pool, options, allocations)
   return airdrop
 }
 

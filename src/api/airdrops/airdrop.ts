@@ -1,38 +1,29 @@
-import { LRUCache } from 'lru-cache'
-import type pg from 'pg'
 import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
-import { type Allocation, type BundleWallet, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
+import { type Allocation, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/proofs.js'
 import { addressToWord, decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireName } from '../names/names.js'
-import { type Claimant, type ClaimsRequest, type Offer, offerOf, offerTime } from './offer.js'
+import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
 
-/** Bytes of the answers that are kept: of some twenty bundles of a hundred wallets. */
-const KEPT_BYTES = 8 * 2 ** 20
 /** Attempts at an answer, since the operator may replace an airdrop while it is read. */
 const TRIES = 3
-/** Answers by all that they are made of, for each pool. */
-const kept = new WeakMap<pg.Pool, LRUCache<string, Buffer>>()
-const newAnswers = () =>
-  new LRUCache<string, Buffer>({ maxSize: KEPT_BYTES, sizeCalculation: (text, basis) => text.length + basis.length })
 
 /**
  * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too.
  * Unverified wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
- * @returns the answer as JSON, made anew where anything that it says may have changed
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
-export async function airdropClaims(context: Context, request: ClaimsRequest, input: string): Promise<Buffer> {
+export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
   const community = requireName(input)
   for (let tries = 1; ; tries++) {
     const airdrop = await findOpenAirdrop(context.pool, context.network, community)
     if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
     try {
-      return await claimsFrom(context, request, airdrop)
+      return await answerOf(context, request, airdrop)
     } catch (error) {
       // one that was replaced or removed between two reads has lost its pages
       if (!(error instanceof RangeError) || tries === TRIES) throw error
@@ -40,52 +31,8 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
   }
 }
 
-async function claimsFrom(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop): Promise<Buffer> {
-  const { pool, network } = context
-  const found = await findBundleAllocations(pool, network, airdrop.airdrop, request.session.wallet)
-  const answers = kept.get(pool) ?? newAnswers()
-  kept.set(pool, answers)
-  const basis = basisOf(context, request, airdrop, found)
-  const known = answers.get(basis)
-  if (known) return known
-  const text = Buffer.from(JSON.stringify(await answerOf(context, request, airdrop, found)))
-  answers.set(basis, text)
-  return text
-}
-
-/** All that an answer depends on, but for what never changes while the process runs. */
-function basisOf(
-  context: Context,
-  { session, link }: ClaimsRequest,
-  { airdrop, distributor, token, label, endsAtS, state }: OpenAirdrop,
-  found: readonly BundleWallet[],
-): string {
-  const raw = (bytes: Buffer | null) => bytes?.toString('hex')
-  const asked = [
-    context.network,
-    airdrop,
-    raw(distributor),
-    raw(token),
-    label,
-    endsAtS,
-    state,
-    raw(session.wallet),
-    link,
-  ]
-  const wallets = found.map(({ address, isPrivate, allocation }) => {
-    const { index, position, amount, claim } = allocation ?? {}
-    return [raw(address), isPrivate, index, position, amount, claim && raw(claim.tx), claim?.isConfirmed].join()
-  })
-  const { isOver, deadlineS } = offerTime(context, endsAtS)
-  return [...asked, isOver, deadlineS, ...wallets].join('\n')
-}
-
-async function answerOf(
-  context: Context,
-  request: ClaimsRequest,
-  airdrop: OpenAirdrop,
-  found: readonly BundleWallet[],
-) {
+async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop) {
+  const found = await findBundleAllocations(context.pool, context.network, airdrop.airdrop, request.session.wallet)
   const wallets = found.map((wallet): Claimant => {
     const { type, text } = decodeAddress(wallet.address)
     return { type, text, ...wallet }

@@ -4,7 +4,7 @@ import { NO_TRANSACTION } from '../airdrops/offer.js'
 import { addWallets, createCluster } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
-import { ok, okJson } from '../http/answer.js'
+import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
@@ -121,7 +121,7 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   errors: ['invalid_name', 'not_found'],
   async handle({ params, query, session }, context) {
     const link = query.get('link') === 'true'
-    return okJson(await airdropClaims(context, { session, link }, params.community!))
+    return ok(await airdropClaims(context, { session, link }, params.community!))
   },
 })
 

@@ -1,17 +1,12 @@
-import { createWriteStream, openSync, statSync, type WriteStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
-import { setFlagsFromString } from 'node:v8'
 import type pg from 'pg'
 import { type Airdrop, findAirdrop, listAirdrops, setDistributor, setPlan } from '../../db/airdrop/airdrops.js'
-import { type LoadRequest, loadAirdrop, RepeatedAccountsError, removeAirdrop } from '../../db/airdrop/load.js'
-import { createProgressBar } from '../../ops/progressBar.js'
+import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 import { addressOf, blockOf, nameOf, networkOf, secondsOf } from '../values.js'
-import type { AirdropBadLine } from './allocations.js'
 import { askDistributor } from './distributor.js'
-import { BAD_LINES_LIMIT, BadFileError, type BadLines, hashOfFile, readAirdropFile, repeatedLines } from './file.js'
+import { BadFileError, readAirdropFile } from './file.js'
 import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './print.js'
 
 const DATABASE = { command: 'airdrop' }
@@ -29,12 +24,10 @@ export interface LoadCommand extends AirdropSettings {
   community: string
   chain: string
   replace?: boolean
-  /** File that receives every bad line. */
-  report?: string
 }
 
-/** Heap growth allowed over the live set of the last full collection; rows are garbage as soon as they are sent. */
-const HEAP_GROWTH_PERCENT = 50
+/** Bad lines that are printed. */
+const BAD_LINES_LIMIT = 100
 
 /**
  * `clusterd airdrop load`: loads all of a file or nothing.
@@ -44,14 +37,16 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
   const network = networkOfChain(command.chain, command.network)
   const settings = settingsOf(command)
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   await withPool(DATABASE, async (pool) => {
     const startedMs = Date.now()
-    const { airdrop, isNew } = await loadFile(pool, file, {
-      ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
-      replaces: command.replace === true,
-      report: command.report,
+    const { rows, fileHash } = await readAirdropFile(file).catch((error: Error) => {
+      throw error instanceof BadFileError ? refusal(file, error) : error
     })
+    const request = {
+      ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
+      ...{ fileHash, replaces: command.replace === true, nowMs: Date.now() },
+    }
+    const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
     const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
       throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
     })
@@ -129,67 +124,11 @@ export async function remove(name: string, { yes, ...options }: AirdropOptions &
   })
 }
 
-type LoadTarget = Omit<LoadRequest, 'fileHash' | 'nowMs' | 'onProgress'> & { report?: string | undefined }
-
-/** Loads a file with a progress bar. @throws Error after printing the bad lines */
-async function loadFile(pool: pg.Pool, file: string, { report, ...target }: LoadTarget) {
-  const bar = createProgressBar()
-  const fileHash = await hashOfFile(file)
-  const reported = report === undefined ? null : openReport(report, file)
-  const onBad = ({ line, message }: AirdropBadLine) => void reported?.stream.write(`${file}:${line} ${message}\n`)
-  const request: LoadRequest = {
-    ...{ ...target, fileHash, nowMs: Date.now() },
-    onProgress: (progress) => {
-      if (progress.step === 'growing') bar.show('growing the tree', progress.leaves / progress.of)
-      else bar.show(progress.step, progress.step === 'sorting' ? 0 : 1)
-    },
-  }
-  try {
-    return await loadAirdrop(pool, request, (stage) =>
-      readAirdropFile(file, stage, {
-        onProgress: (rows, share) => bar.show('reading', share, `${rows.toLocaleString('en-US')} rows`),
-        onBad,
-      }),
-    )
-  } catch (error) {
-    bar.end()
-    if (error instanceof BadFileError) throw refusal(file, error.bad, report)
-    if (!(error instanceof RepeatedAccountsError)) throw error
-    const repeated = repeatedLines(error)
-    repeated.forEach(onBad)
-    throw refusal(file, { count: repeated.length, first: repeated.slice(0, BAD_LINES_LIMIT) }, report)
-  } finally {
-    bar.end()
-    reported?.stream.end()
-    await reported?.ended
-  }
-}
-
-/** Opens a report before anything is read, so that neither a wrong path nor the file itself is found out later. */
-function openReport(report: string, file: string): { stream: WriteStream; ended: Promise<void> } {
-  const [there, read] = [statSync(report, { throwIfNoEntry: false }), statSync(file)]
-  if (there?.ino === read.ino && there.dev === read.dev)
-    throw new Error(`--report is ${file} itself, which it would overwrite: name another file.`)
-  try {
-    const stream = createWriteStream(report, { fd: openSync(report, 'w') })
-    const ended = finished(stream)
-    // a full disk is told at the end
-    ended.catch(() => {})
-    return { stream, ended }
-  } catch (error) {
-    throw new Error(`The report ${report} can not be written (${(error as NodeJS.ErrnoException).code}).`)
-  }
-}
-
 /** Prints the first hundred bad lines on stderr. */
-function refusal(file: string, { count, first }: BadLines, report: string | undefined): Error {
-  for (const { line, message } of first) console.error(`${file}:${line} ${message}`)
-  const rest = (count - first.length).toLocaleString('en-US')
-  const where = report === undefined ? '--report <file> lists all' : `${report} lists all`
-  if (count > first.length) console.error(`… and ${rest} more: ${where}`)
-  return new Error(
-    `Nothing is loaded: ${file} has ${count.toLocaleString('en-US')} bad ${count === 1 ? 'line' : 'lines'}.`,
-  )
+function refusal(file: string, { bad, message }: BadFileError): Error {
+  for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT)) console.error(`${file}:${line} ${message}`)
+  if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
+  return new Error(`Nothing is loaded: ${file} has ${message}.`)
 }
 
 /** @returns whether anything changed */

@@ -13,7 +13,7 @@ Examples:
   clusterd airdrop show alice --json
 
 A file is CSV or JSON, or either compressed (.gz): a row is address,amount. Addresses are EVM's and Solana's, mixed; amounts
-are base units of the token. One bad line, and nothing is loaded.`
+are base units of the token. One bad line, and nothing is loaded. An airdrop has at most 500,000 accounts.`
 
 const LOAD_EXAMPLES = `
 Examples:
@@ -45,7 +45,6 @@ export function addAirdropCommands(program: Command): void {
       .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label'),
   )
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
-    .option('--report <file>', 'write every bad line there; the first hundred are printed in any case')
     .addHelpText('after', LOAD_EXAMPLES)
     .action(run('load'))
   withSettings(

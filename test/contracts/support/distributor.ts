@@ -17,11 +17,10 @@ import {
 } from '../../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
-import { createPageWriter } from '../../../src/db/airdrop/pages.js'
+import { pagesOf, proofFrom } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
-import { airdropLeaf, createTreeBuilder, leafPosition } from '../../../src/registry/airdrop/tree.js'
+import { airdropLeaf, buildTree } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
-import { proofFromPages } from '../../support/airdropPages.js'
 import { startChain } from './chain.js'
 import { word } from './hub.js'
 
@@ -139,25 +138,18 @@ export async function startDistributorWorld(allocations = 40) {
 
 /** The tree of allocations as the service builds it, with each allocation's proof out of its pages. */
 function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
-  const leaves = allocations
-    .map(({ account, amount }, i) => ({
-      index: BigInt(i),
-      account,
-      amount,
-      hash: airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
-    }))
-    .sort((a, b) => Buffer.compare(a.hash, b.hash))
-  const pages = new Map<number, Buffer>()
-  const writer = createPageWriter(leaves.length, (page, nodes) => pages.set(page, nodes))
-  const builder = createTreeBuilder(leaves.length, writer.put)
-  for (const { hash } of leaves) builder.add(hash)
-  const claims = leaves
-    .map(({ index, account, amount }, rank): Claim => {
-      const proof = proofFromPages(leafPosition(leaves.length, rank), pages)
-      return { index, account, amount, proof: proof.map(toHex) }
-    })
-    .sort((a, b) => Number(a.index - b.index))
-  return { root: toHex(builder.root()), claims }
+  const leaves = allocations.map(({ account, amount }, i) =>
+    airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
+  )
+  const { nodes, positions } = buildTree(leaves)
+  const pages = pagesOf(nodes)
+  const claims = allocations.map(
+    (allocation, i): Claim => ({
+      ...{ ...allocation, index: BigInt(i) },
+      proof: proofFrom(pages, positions[i]!).map(toHex),
+    }),
+  )
+  return { root: toHex(nodes[0]!), claims }
 }
 
 /** EVM account of an allocation. */
