@@ -13,7 +13,6 @@ import { addKeyCommands } from './cli/keys/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
-import type { PruneCommand } from './cli/prune.js'
 import type { RefundOptions } from './cli/refunds.js'
 import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
@@ -123,13 +122,6 @@ program
   .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')
   .option('--http <port>', 'streamable HTTP on this port of loopback; default: stdio')
   .action(async (options: McpOptions) => (await import('./cli/mcp/mcp.js')).mcp(options))
-
-program
-  .command('prune')
-  .description('show what has had its time (transactions that came to nothing, old bytes, sessions, old generations)')
-  .option('--yes', 'remove it')
-  .option('--json', 'as JSON')
-  .action(async (options: PruneCommand) => (await import('./cli/prune.js')).prune(options))
 
 withNetwork(program.command('export'), 'default: both')
   .description('write the public feed to a file, JSON lines packed by gzip: a copy for anybody')

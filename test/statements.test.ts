@@ -166,7 +166,7 @@ const words = new Set(sourceFiles.flatMap((file) => `${file} ${read(file)}`.matc
 
 /** Names of PostgreSQL, Patroni, LayerZero and other programs, which stand in no source of ours. */
 const FOREIGN = new Set(
-  `archive_mode target_session_attrs synchronous_mode_strict _update_leader shared_memory_size_in_huge_pages nr_hugepages
+  `archive_mode pg_dump pg_restore NEW_DATABASE_URL target_session_attrs synchronous_mode_strict _update_leader shared_memory_size_in_huge_pages nr_hugepages
    Executor_NativeAmountExceedsCap EventParser record_send RateLimit _MS _WEI _BLOCKS LIMIT_ authToken`.split(/\s+/),
 )
 

@@ -16,7 +16,7 @@ import type { Bench } from '../bench/bench.js'
 import { initStatements, interpolate, placed, read, readCompose, type Service, settingsOf } from './files.js'
 
 /** As init.sql names it. */
-export const DATABASE = 'clusterd'
+const DATABASE = 'clusterd'
 const PASSWORD = 'topology'
 const NOBODY = 65_534
 const START_LIMIT_MS = 20_000

@@ -31,8 +31,8 @@ interface Exported {
 const ENTRIES_AT_ONCE = 1_000
 
 /**
- * `clusterd export`: writes the public feed to a file, JSON lines packed by gzip, each event as `GET /v1/events` gives it,
- * oldest first. The daemon may run.
+ * `clusterd export`: writes the public feed to a file, JSON lines packed by gzip, oldest first. Each event is as
+ * `GET /v1/events` gives it. The daemon may run.
  * @throws ConfigError for a file that is there, Error where the feed begins anew meanwhile
  */
 export async function exportFeed({ out, json, ...chosen }: ExportCommand): Promise<void> {

@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { prune } from '../../src/cli/prune.js'
-import { countExpired, removeExpired } from '../../src/db/deployment/retention.js'
+import { removeExpired } from '../../src/db/deployment/retention.js'
 import { PARTITION_ENTRIES } from '../../src/db/journal/partitions.js'
 import { findJob } from '../../src/db/outbox/due.js'
 import { retentionWorker } from '../../src/indexer/retention.js'
@@ -69,7 +68,6 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
   for (const generation of [1, 2, 3, 4]) for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
   const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400 }
-  expect(await countExpired(database.pool, 'mainnet')).toEqual(expected)
   expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
   expect(await removeExpired(database.pool, 'mainnet')).toEqual({
     ...{ [SIGHTINGS]: 0, [BYTES]: 0, [SESSIONS]: 0, [ENTRIES]: 0 },
@@ -92,22 +90,6 @@ test('a job without its bytes, which a rewind looks at again, is signed anew at 
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n, replaceAfterBlocks: 2, pollMs: 1 }
   expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({ do: 'sign', nonce: 1 })
-})
-
-test('the command shows what would go, and removes it only with --yes', async () => {
-  await session(3, Date.now() - 1_000)
-  vi.stubEnv('DATABASE_URL', database.url)
-  const lines: string[] = []
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
-  const shown = `  mainnet: 1 ${SESSIONS}`
-  await prune({})
-  expect(lines).toContain(shown)
-  expect((await sql('SELECT FROM sessions')).rowCount).toBe(2)
-  lines.length = 0
-  await prune({ yes: true })
-  expect(lines).toContain(shown)
-  expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
-  vi.unstubAllEnvs()
 })
 
 test('the leader does it by itself, once an hour, and makes room for the journal', async () => {

@@ -1,19 +1,15 @@
 import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { OVERVIEW_DAYS } from '../overview/overview.js'
 
 const count = z.int().min(0)
 
 const overview = route.get('/v1/overview', {
   summary: 'What is registered, and how far the chains are read',
-  description: 'Some seconds old. Private wallets are in no number.',
+  description: 'Private wallets are in no number.',
   responses: answers('The network at a glance', {
     isTestnet: z.boolean(),
     counts: z.object({
-      names: count,
-      communities: count,
-      communityNames: count.openapi({ description: 'Names below communities' }),
       clusters: count,
       events: count.openapi({ description: 'Events of the feed' }),
     }),
@@ -26,9 +22,6 @@ const overview = route.get('/v1/overview', {
         isHealthy: z.boolean(),
       }),
     ),
-    days: z
-      .array(z.object({ day: z.string().openapi({ example: '2026-11-20' }), registrations: count }))
-      .openapi({ description: `Names registered on each of the last ${OVERVIEW_DAYS} days (UTC), oldest first` }),
   }),
   handle: async ({ isTestnet }, context) => ok({ isTestnet, ...(await context.overview(context.network)) }),
 })

@@ -13,8 +13,6 @@ const BATCH_ROWS = 1_000
 /** Rows that have had their time. */
 interface Expired {
   what: string
-  /** Statement with the parameters network, time (ms). */
-  count: string
   /** Statement with the parameters network, time (ms), limit. */
   remove: string
 }
@@ -29,13 +27,11 @@ const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= $2 + ${KEPT_MS}`
 const ROWS: readonly Expired[] = [
   {
     what: 'transactions that came to nothing',
-    count: `SELECT count(*) AS rows FROM tracked_txs WHERE ${SIGHTINGS}`,
     remove: `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
       SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $3))`,
   },
   {
     what: 'signed bytes of ended jobs',
-    count: `SELECT count(*) AS rows FROM jobs WHERE ${BYTES}`,
     // a job that a rewind looks at again has to be signed again, as one that a node refused
     remove: `UPDATE jobs SET txs = (
         SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
@@ -44,7 +40,6 @@ const ROWS: readonly Expired[] = [
   },
   {
     what: 'sessions that have expired',
-    count: `SELECT count(*) AS rows FROM sessions WHERE ${SESSIONS}`,
     remove: `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
       SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $3))`,
   },
@@ -58,7 +53,6 @@ const generations = (network: Network): Expired => {
     AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
   return {
     what: 'entries of generations that ended',
-    count: `SELECT count(*) AS rows FROM ${journal} WHERE ${ended}`,
     remove: `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ended} ORDER BY generation, seq LIMIT $3
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
@@ -69,17 +63,6 @@ const expired = (network: Network): readonly Expired[] => [...ROWS, generations(
 
 /** Numbers of rows by what they are. */
 export type Pruned = Record<string, number>
-
-/** Counts what a network's retention would remove. */
-export async function countExpired(db: Queryable, network: Network): Promise<Pruned> {
-  const before = await keptSince(db)
-  const counts: Pruned = {}
-  for (const { what, count } of expired(network)) {
-    const [row] = await query<{ rows: number }>(db, network, count, [before])
-    counts[what] = row!.rows
-  }
-  return counts
-}
 
 /**
  * Removes what has had its time, in small batches.

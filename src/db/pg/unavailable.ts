@@ -36,10 +36,6 @@ export function assertClock(databaseMs: number): void {
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
-/** Whether a statement ended by its time limit: it had the server work for as long. */
-export const isTimedOut = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '57014'
-
 /** Whether a server takes no writes, as a standby. */
 export const isReadOnly = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && error.code === '25006'

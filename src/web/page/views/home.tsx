@@ -6,7 +6,6 @@ import { isName } from '../lib/search.js'
 import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, Loaded } from '../parts/basics.js'
 import { Events, isTelling } from '../parts/feed.js'
-import { Plot } from '../parts/plot.js'
 import { Search } from '../parts/search.js'
 import { MemberPage, NamePage } from './cluster.js'
 
@@ -18,10 +17,8 @@ const OVERVIEW_PAUSE_MS = 5_000
 const BEHIND_SECONDS = 60
 
 const COUNTS = [
-  ['names', 'names'],
   ['clusters', 'clusters'],
-  ['communities', 'communities'],
-  ['communityNames', 'community names'],
+  ['events', 'events'],
 ] as const
 
 function Counts({ counts }: Pick<Overview, 'counts'>) {
@@ -95,12 +92,7 @@ function Start() {
         <div>
           <Card title="Registered">
             <Loaded asked={overview} lines={5}>
-              {({ counts, days }) => (
-                <>
-                  <Counts counts={counts} />
-                  <Plot days={days} />
-                </>
-              )}
+              {({ counts }) => <Counts counts={counts} />}
             </Loaded>
           </Card>
           <Card title="Chains">
