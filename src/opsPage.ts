@@ -13,7 +13,6 @@ import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { ORDERS, type Order, orderJob } from './relayer/orders.js'
 import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report/problems.js'
 import { type StatusSources, statusOf } from './status.js'
 
@@ -22,22 +21,17 @@ const JOBS_SHOWN = 100
 const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 
 /**
- * The operator's first page: what is wrong, chains, leaders, the outbox with its buttons, nodes and loops.
+ * The operator's first page: what is wrong, chains, leaders, the outbox, nodes and loops.
  * @param nodes the RPC nodes that this process asks
  */
 export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']): OpsPage => ({
   title: 'clusterd',
-  async show(token) {
+  async show() {
     const { pool, relays } = sources()
     // while the database is away this page is needed most: what needs it is left out then
     const [status, found] = await Promise.all([statusOf(sources()), nullIfAway(readStored(pool))])
     return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
-${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${storedOf(found, token)}${nodesOf(nodes())}${loopsOf(status)}`
-  },
-  async act(form) {
-    const order = ORDERS.find((one) => one === form.get('order'))
-    if (!order) throw new Error('The form names no order.')
-    await orderJob(sources().pool, order, form.get('id') ?? '')
+${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${storedOf(found)}${nodesOf(nodes())}${loopsOf(status)}`
   },
 })
 
@@ -51,10 +45,10 @@ async function readStored(pool: pg.Pool) {
   return { jobs, owed, feeds }
 }
 
-function storedOf(found: Awaited<ReturnType<typeof readStored>> | null, token: Html): Html {
+function storedOf(found: Awaited<ReturnType<typeof readStored>> | null): Html {
   if (!found) return html`<p class="bad">The database does not answer: outbox, refunds and feed are not shown.</p>`
   const { jobs, owed, feeds } = found
-  return html`${outboxOf(jobs, token)}<h2>Owed on Solana</h2>${tableOf(
+  return html`${outboxOf(jobs)}<h2>Owed on Solana</h2>${tableOf(
     ['Network', 'Refunds that nobody has asked for', 'Lamports'],
     owed.map(({ network, count, lamports }) => [network, count, lamports]),
   )}<h2>Feed</h2>${tableOf(['Network', 'Events', 'In the last hour', 'In the last day'], feeds)}`
@@ -100,7 +94,6 @@ export const alarmsPage: OpsPage = {
       (name) => html`<h2 id="${name.toLowerCase()}">${name}</h2><p>${proseOf(ALARMS[name].means)}</p>
 <p><b>To do:</b> ${proseOf(ALARMS[name].remedy)}</p>`,
     )}`,
-  act: () => Promise.reject(new Error('This page has no form.')),
 }
 
 const HOUR_MS = 3_600_000
@@ -179,12 +172,9 @@ const leadersOf = ({ leaders }: Status): Html =>
     ]),
   )}`
 
-function outboxOf(jobs: readonly JobRow[], token: Html): Html {
-  const button = (order: Order, id: string) =>
-    html`<form method="post">${token}<input type="hidden" name="id" value="${id}"><button name="order" value="${order}">${order}</button></form> `
-  const orders = ({ state }: JobRow): Order[] => (state === 'parked' ? ['resume'] : ['retry', 'park'])
+function outboxOf(jobs: readonly JobRow[]): Html {
   return html`<h2>Outbox</h2>${tableOf(
-    ['Job', 'Network', 'Kind', 'State', 'Failures', 'Since', 'Subject', ''],
+    ['Job', 'Network', 'Kind', 'State', 'Failures', 'Since', 'Subject'],
     jobs.map((job) => [
       ...[
         job.id,
@@ -195,7 +185,6 @@ function outboxOf(jobs: readonly JobRow[], token: Html): Html {
       ],
       new Date(job.createdMs).toISOString().slice(0, 19),
       html`<code>${job.subject && toHex(job.subject)}</code>`,
-      orders(job).map((order) => button(order, job.id)),
     ]),
   )}`
 }

@@ -7,7 +7,6 @@ import { changeJob } from './store.js'
 const CHANGES = { retry, park, resume }
 /** What an operator may ask of a job. */
 export type Order = keyof typeof CHANGES
-export const ORDERS = Object.keys(CHANGES) as Order[]
 
 /** A job by its id. @throws Error with one sentence where there is none */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {

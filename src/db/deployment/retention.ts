@@ -1,7 +1,7 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
-import { execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { execute, type Queryable, readRows } from '../pg/rows.js'
 
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
 const KEPT_MS = 30 * 86_400_000

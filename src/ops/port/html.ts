@@ -19,16 +19,15 @@ export const html = (parts: TemplateStringsArray, ...values: readonly unknown[])
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #8884;vertical-align:top}
-th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wrap:anywhere}form{display:inline}
-button{font:inherit;padding:.1rem .7rem;white-space:nowrap}
+th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wrap:anywhere}
 .bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
 
-/** Content security policy of the operator's pages: their one style, forms to themselves. */
+/** Content security policy of the operator's pages: their one style, and no form. */
 export const OPS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'",
-  "form-action 'self'",
+  "form-action 'none'",
   "frame-ancestors 'none'",
 ].join(';')
 

@@ -1,24 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { sentenceOf } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
-import { FormRefusedError, readForm } from './form.js'
+import { CHALLENGE, showsSecret } from './access.js'
 import { type Html, html, OPS_POLICY, pageOf } from './html.js'
-import { Login, loginForm } from './login.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
 interface OpsAnswer {
   isGood: boolean
 }
 
-/** A page of the operator's. */
+/** A page of the operator's, which only shows. */
 export interface OpsPage {
   title: string
-  /** @param token a hidden field that puts this process's token into a form */
-  show(token: Html): Promise<Html>
-  /** Does what a form of the page asks for. @throws Error with one sentence */
-  act(form: URLSearchParams): Promise<void>
+  show(): Promise<Html>
 }
 
 export interface OpsOptions {
@@ -43,7 +38,6 @@ export async function startOpsServer({
   secret,
 }: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
   const routes = [...Object.keys(answers), ...Object.keys(pages), '/metrics'].join(', ')
-  const access = { token: randomBytes(16).toString('hex'), login: secret ? new Login(secret) : null, host }
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
       response
@@ -60,7 +54,7 @@ export async function startOpsServer({
         return json(isGood ? 200 : 503, body)
       }
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-      if (page) return servePage(page, path, { request, response, ...access })
+      if (page) return servePage(page, { request, response, secret, host })
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
@@ -69,8 +63,7 @@ export async function startOpsServer({
       json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })
     }
     answer().catch((error: Error) => {
-      const [status, word] = error instanceof FormRefusedError ? [403, 'forbidden'] : [500, 'internal']
-      json(status as number, { status, error: word, message: sentenceOf(error) })
+      json(500, { status: 500, error: 'internal', message: sentenceOf(error) })
     })
   })
   server.requestTimeout = 10_000
@@ -88,37 +81,25 @@ export async function startOpsServer({
 interface PageExchange {
   request: IncomingMessage
   response: ServerResponse
-  token: string
-  login: Login | null
+  secret: string | undefined
   host: string
 }
 
-/** Shows a page, or does what its form asks for and shows it again; asks who is not signed in to do so. */
-async function servePage(page: OpsPage, path: string, exchange: PageExchange): Promise<void> {
-  const { request, response, token, login, host } = exchange
-  const form = request.method === 'POST' ? await readForm(request, token) : null
-  const hidden = html`<input type="hidden" name="token" value="${token}">`
-  const show = (status: number, title: string, body: Html) => {
-    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY }
-    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf(title, body))
+/** Shows a page: on loopback to anybody, elsewhere to who shows the secret. */
+async function servePage(page: OpsPage, { request, response, secret, host }: PageExchange): Promise<void> {
+  const show = (status: number, body: Html, more: Record<string, string> = {}) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY, ...more }
+    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf(page.title, body))
   }
-  const again = (headers: Record<string, string> = {}) => {
-    response.writeHead(303, { location: path, 'cache-control': 'no-store', ...headers }).end()
-  }
-  if (!login && !isLoopback(host)) return show(403, page.title, CLOSED)
-  if (login && !login.isSignedIn(request)) {
-    const secret = form?.get('secret')
-    return secret && login.isSecret(secret)
-      ? again({ 'set-cookie': login.cookie() })
-      : show(401, 'Sign in', loginForm(hidden, secret != null))
-  }
-  if (!form) return show(200, page.title, await page.show(hidden))
-  await page.act(form)
-  again()
+  if (request.method !== 'GET')
+    return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })
+  if (secret === undefined && !isLoopback(host)) return show(403, CLOSED)
+  if (secret !== undefined && !showsSecret(request, secret)) return show(401, SECRET_WANTED, CHALLENGE)
+  show(200, await page.show())
 }
 
-const CLOSED = html`<p>This page is reached from other machines, and whoever reaches it could press its buttons: set
-<code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
+const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
+const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
  * Whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
