@@ -60,7 +60,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.demoteLaggingNodes()
-    return asking(() => rpc.onQuickestNode((call) => readHeads(call, config)))
+    return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
   const head = servedFor(HEAD_CACHE_MS, async (): Promise<ChainHead> => {
     const { latest, confirmed } = await heads()

@@ -96,7 +96,7 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
  * always gives a word: a node that refuses it is asked in vain, and denies nothing.
  */
 const probe = (rpc: Rpc, data: Hex): Promise<boolean> => {
-  const signed = rpc.onQuickestNode(
+  const signed = rpc.onOneNode(
     async (call) =>
       (await probeOn(call, data)) && (await rpc.onAnotherNode(call, (other) => probeOn(other, data))) !== false,
   )

@@ -48,30 +48,19 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
-  const open = (bytes: number): ClientRequest => {
+  const open = (bytes: number, signal: AbortSignal): ClientRequest => {
     const headers = { 'content-length': bytes, ...HEADERS }
-    const options = { method: 'POST', agent, headers, ...target }
+    const options = { method: 'POST', agent, headers, signal, ...target }
     return isTls ? httpsRequest(options) : httpRequest(options)
   }
   return async (body, limitMs) => {
     const text = Buffer.from(JSON.stringify(body))
-    let request: ClientRequest
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const error = new Error(`timed out: no answer within ${limitMs} ms`)
-        reject(error)
-        request.destroy(error)
-      }, limitMs)
-    })
-    const ask = (onStale?: () => Promise<JsonAnswer>): Promise<JsonAnswer> => {
-      request = open(text.length)
-      return exchange(request, text, onStale)
-    }
+    const signal = AbortSignal.timeout(limitMs)
+    const ask = (onStale?: () => Promise<JsonAnswer>) => exchange(open(text.length, signal), text, onStale)
     try {
-      return await Promise.race([ask(ask), late])
-    } finally {
-      clearTimeout(timer)
+      return await ask(ask)
+    } catch (error) {
+      throw signal.aborted ? new Error(`timed out: no answer within ${limitMs} ms`) : error
     }
   }
 }

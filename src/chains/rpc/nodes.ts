@@ -65,8 +65,6 @@ const COMPARE_EVERY_MS = 5_000
 const PASSED_OVER_MS = 60_000
 /** Time for which a call waits for a node that failed before. */
 const RECOVERY_MS = 500
-/** Time after which another node is asked the same. */
-const HEDGE_AFTER_MS = 1_000
 
 /** Pools of the same nodes, and what they learn of them together. */
 interface Family<Hash extends string> {
@@ -121,10 +119,10 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * One call; a node that takes its time is not waited for while another answers.
+   * One call to one node.
    * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
    */
-  readonly call: Call = (method, params) => this.onQuickestNode((call) => call(method, params))
+  readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
@@ -147,33 +145,6 @@ export class NodePool<Hash extends string> {
     }
     if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
     throw this.#unavailable(last ?? this.#mutedReason())
-  }
-
-  /**
-   * As `onOneNode`, for work without a trace: after a second a second node is asked the same, and the first answer
-   * counts.
-   * @throws as `call`
-   */
-  async onQuickestNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    const [first, second] = this.#inOrder()
-    if (!first || !second || second.rank(performance.now()) > 1) return this.onOneNode(work)
-    let hedge: NodeJS.Timeout | undefined
-    const later = new Promise<T>((resolve, reject) => {
-      hedge = setTimeout(() => {
-        this.#ask(second, work).then(
-          (answer) => ('result' in answer ? resolve(answer.result) : reject(answer.error)),
-          reject,
-        )
-      }, HEDGE_AFTER_MS)
-    })
-    later.catch(() => {})
-    const asked = this.onOneNode(work)
-    try {
-      // a fault of the second alone decides nothing
-      return await Promise.race([asked, later.catch(() => asked)])
-    } finally {
-      clearTimeout(hedge)
-    }
   }
 
   /**

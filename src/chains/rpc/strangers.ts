@@ -25,10 +25,10 @@ const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block
 
 /** Looks at a transaction: what would make a status terminal is unconfirmed where another node contradicts it. */
 export const twiceSeen = <T extends ChainTx | SolanaTx>(
-  rpc: Pick<Nodes, 'onQuickestNode' | 'onAnotherNode'>,
+  rpc: Pick<Nodes, 'onOneNode' | 'onAnotherNode'>,
   look: (call: Call) => Promise<T>,
 ): Promise<T> =>
-  rpc.onQuickestNode(async (call) => {
+  rpc.onOneNode(async (call) => {
     const seen = await look(call)
     const other = isFinal(seen) ? await rpc.onAnotherNode(call, look) : null
     // a node may have forgotten the transaction

@@ -28,7 +28,7 @@ export function createCommunityPort(
   { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): CommunityPort<EvmCommunityPayment> {
   const ask = (token: Hex, question: Hex): Promise<bigint> =>
-    orUnavailable(`chain "${label}"`, () => rpc.onQuickestNode((call) => askToken(call, token, question)))
+    orUnavailable(`chain "${label}"`, () => rpc.onOneNode((call) => askToken(call, token, question)))
   return {
     label,
     communityPayments: communityPayments ?? null,
