@@ -7,8 +7,8 @@ import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { watchHeadLocks } from './db/journal/head.js'
 import { Listener } from './db/pg/notify.js'
-import { createPool, freeConnections } from './db/pg/pool.js'
-import { FROZEN_MS } from './db/pg/session.js'
+import { createPool, freeConnections, FROZEN_MS } from './db/pg/pool.js'
+import { createLeasePool, LEASE_CONNECTIONS } from './db/pg/leader.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
@@ -60,6 +60,7 @@ export class Daemon {
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
+  readonly #leases: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   readonly #listener: Listener
@@ -78,6 +79,7 @@ export class Daemon {
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
     )
+    this.#leases = createLeasePool(databaseDirectUrl)
     this.#listener = new Listener({
       ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
       onError: (err) => log.debug({ err }, 'listening to the database'),
@@ -109,7 +111,8 @@ export class Daemon {
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
       }
       if (sources.chains.length === 0) continue
-      if (roles.includes('index')) this.#runs.push(runIndexers(ctx, sources, { listener: this.#listener }))
+      if (roles.includes('index'))
+        this.#runs.push(runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }))
       this.#startRelayer(ctx, sources)
     }
     // loaded while the indexers take the lead
@@ -123,9 +126,8 @@ export class Daemon {
 
   /** Says so where the server has not enough connections left for all that this process may open. */
   async #warnOfConnections(): Promise<void> {
-    // a connection for each lead, and the listener's
-    const own = this.#runs.length + this.#relays.length + 1
-    const needed = this.#config.databasePool + WRITE_CONNECTIONS + own
+    // those of the leases, and the listener's
+    const needed = this.#config.databasePool + WRITE_CONNECTIONS + LEASE_CONNECTIONS + 1
     const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
     if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
   }
@@ -158,7 +160,7 @@ export class Daemon {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
     const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
-    const pools = [this.#readPool, this.#writePool].map((pool) => () => pool.end())
+    const pools = [this.#readPool, this.#writePool, this.#leases].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -221,7 +223,7 @@ export class Daemon {
       return
     }
     const run = runRelayer({
-      ...{ ...ctx, listener: this.#listener },
+      ...{ ...ctx, leases: this.#leases, listener: this.#listener },
       ...{ targets: plan.targets, missingKeys },
       account: key ? relayerAccount(key) : null,
       settings: this.#config.deliveries[network],

@@ -1,7 +1,7 @@
 import type { Config } from './config/index.js'
 import type { Daemon } from './daemon.js'
 import { compareSchema, MIGRATIONS_DIR, migrate, SchemaBehindError } from './db/pg/migrate.js'
-import { refusePooler } from './db/pg/session.js'
+import { refusePooler } from './db/pg/pooler.js'
 import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log/log.js'

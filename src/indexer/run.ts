@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { createBalancePort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
@@ -27,6 +28,7 @@ export interface Sources {
 }
 
 export interface IndexOptions {
+  leases: pg.Pool
   listener: Listener
 }
 
@@ -42,14 +44,15 @@ export interface IndexRun {
  * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
  * delays no other.
  */
-export function runIndexers(ctx: Context, sources: Sources, { listener }: IndexOptions): IndexRun {
+export function runIndexers(ctx: Context, sources: Sources, { leases, listener }: IndexOptions): IndexRun {
   const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
   const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
-  const done = whileLeading({ listener, network, role: 'index', signal, loops, onError }, async (epoch, stopped) => {
+  const lead = { leases, listener, network, role: 'index', signal, loops, onError } as const
+  const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
     const writer = createStateWriter(leader, states)

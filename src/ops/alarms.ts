@@ -23,7 +23,7 @@ export const ALARMS = {
     means:
       "Every process stands by: nothing of that network is indexed, or nothing is sent. Answers are those of the last lead's end.",
     remedy:
-      "See that a process with the role runs (`ROLES`), and the log of one that has it: PostgreSQL does not answer, or another session holds the lead (`SELECT * FROM pg_locks WHERE locktype = 'advisory'`).",
+      'See that a process with the role runs (`ROLES`), and the log of one that has it: PostgreSQL does not answer, or another process holds the lease (`SELECT * FROM leaders`).',
   },
   ClusterdNotRelayed: {
     expr: 'clusterd_relay_wanted unless on (network) clusterd_leader{role="relay"} == 1',

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
@@ -42,6 +43,7 @@ export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network'
   /** Gets each step of each job, with what is stored after it. */
   onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
   missingKeys: readonly string[]
+  leases: pg.Pool
   listener: Listener
   log: Logger
   loops: Loops
@@ -66,7 +68,7 @@ export interface RelayRun {
  * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, loops, signal, listener, account, targets, missingKeys } = options
+  const { network, log, loops, signal, leases, listener, account, targets, missingKeys } = options
   const notifies = new Set<Notify>()
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
@@ -77,7 +79,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   })
   const done = whileLeading(
     {
-      ...{ listener, network, role: 'relay', signal, loops },
+      ...{ leases, listener, network, role: 'relay', signal, loops },
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {

@@ -45,7 +45,7 @@ export async function indexerOver(
   const url = await createDatabase(world.postgres.url, database)
   await migrate(url)
   const pool = createPool({ url, max: 4, applicationName: 'test' })
-  const leadership = await tryLead(url, 'mainnet', 'index')
+  const leadership = await tryLead(pool, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config

@@ -30,7 +30,7 @@ let watcher: ReturnType<typeof watcherOf>
 beforeAll(async () => {
   world = await startHubWorld()
   chain = (await world.open()).chain
-  leadership = (await tryLead(world.postgres.url, 'mainnet', 'index'))!
+  leadership = (await tryLead(world.pool, 'mainnet', 'index'))!
   const account = world.wallet(9)
   const viemChain = { ...foundry, id: world.config.chainId }
   const walletClient = createWalletClient({ chain: viemChain, account, transport: http(world.anvil.rpcUrl) })
@@ -149,7 +149,7 @@ describe('claims of an airdrop', () => {
   it('are not stored by a process that leads no more', async () => {
     await claim(1)
     await leadership.release()
-    const next = (await tryLead(world.postgres.url, 'mainnet', 'index'))!
+    const next = (await tryLead(world.pool, 'mainnet', 'index'))!
     await expect(stepAll()).rejects.toThrow(LostLeadershipError)
     leadership = next
     watcher = watcherOf()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LEASE_CONNECTIONS } from '../../src/db/pg/leader.js'
 import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
@@ -54,7 +55,7 @@ describe('processes beside the leader', () => {
     expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
   })
 
-  it('hold one connection for notifications and for all leads that they wait for', async () => {
+  it('hold one connection for notifications, and no more for leases than they may', async () => {
     const client = new pg.Client({ connectionString: stack.databaseUrl })
     await client.connect()
     const url = new URL(stack.databaseUrl)
@@ -67,8 +68,10 @@ describe('processes beside the leader', () => {
     }
     const isOfPool = (name: string) => /^clusterd (read|write) /.test(name)
     const daemon = await another({ ROLES: 'index,relay', RELAY_WATCH: 'true' }, url.href)
-    const kept = ['clusterd listener']
-    await expect.poll(async () => (await names()).filter((name) => !isOfPool(name)), DEADLINE).toEqual(kept)
+    const isLease = (name: string) => name.startsWith('clusterd lease ')
+    const others = async () => (await names()).filter((name) => !isOfPool(name) && !isLease(name))
+    await expect.poll(others, DEADLINE).toEqual(['clusterd listener'])
+    expect((await names()).filter(isLease).length).toBeLessThanOrEqual(LEASE_CONNECTIONS)
     // what it looks at now and then; it goes after 30 s
     expect((await names()).filter(isOfPool).length).toBeLessThanOrEqual(4)
     await daemon.stop()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
@@ -58,12 +59,8 @@ async function startSecond(): Promise<typeof standby> {
 const leads = () =>
   readFileSync(join(stack.home, 'logs', 'second.log'), 'utf8').split('leading the indexing').length - 1
 
-/** The number of the indexing leader's session. */
-async function leader(): Promise<number | null> {
-  const text = `SELECT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-    WHERE l.locktype = 'advisory' AND l.granted AND a.application_name = 'clusterd index leader mainnet'`
-  return (await pool.query<{ pid: number }>(text)).rows[0]?.pid ?? null
-}
+/** The indexing leader, if anybody leads. */
+const leader = async () => (await readLeaders(pool)).find(({ role }) => role === 'index') ?? null
 
 /** The first daemon, with the lead. */
 async function leadFirst(env: Record<string, string> = {}): Promise<void> {

@@ -18,10 +18,10 @@ const PATIENCE_MS = 25_000
 const { databaseUrl, file, failpoint, aheadMs } = JSON.parse(process.argv[2]!) as ChildOrder
 armFailpoint(failpoint)
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
-let leadership = await tryLead(databaseUrl, 'mainnet', 'relay')
+let leadership = await tryLead(pool, 'mainnet', 'relay')
 while (!leadership) {
   await sleep(20)
-  leadership = await tryLead(databaseUrl, 'mainnet', 'relay')
+  leadership = await tryLead(pool, 'mainnet', 'relay')
 }
 const clock = { nowMs: () => Date.now() + aheadMs, random: () => 0.5 }
 const relayer = await openRelayer(pool, file, leadership.epoch, { clock })

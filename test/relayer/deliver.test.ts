@@ -206,6 +206,6 @@ describe('a deposed relayer', () => {
     await expect(old.step()).rejects.toThrow(LostLeadershipError)
     expect(await world.jobs()).toEqual(before)
     expect(await world.executions(guid)).toBe(0)
-    expect(await tryLead(world.postgres.url, 'mainnet', 'relay')).toBeNull()
+    expect(await tryLead(world.pool, 'mainnet', 'relay')).toBeNull()
   })
 })

@@ -28,10 +28,10 @@ const POLL_MS = 20
 const order = JSON.parse(process.argv[2]!) as PayoutChildOrder
 armFailpoint(order.failpoint)
 const pool = createPool({ url: order.databaseUrl, max: 4, applicationName: 'test child' })
-let leadership = await tryLead(order.databaseUrl, 'mainnet', 'relay')
+let leadership = await tryLead(pool, 'mainnet', 'relay')
 while (!leadership) {
   await sleep(POLL_MS)
-  leadership = await tryLead(order.databaseUrl, 'mainnet', 'relay')
+  leadership = await tryLead(pool, 'mainnet', 'relay')
 }
 const payer = new Payer({
   ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },

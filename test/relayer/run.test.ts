@@ -33,7 +33,8 @@ beforeAll(async () => {
   const slow = { ...at.chain.config, pollMs: 60_000 }
   const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
   run = runRelayer({
-    ...{ missingKeys: [], loops, listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
+    ...{ missingKeys: [], loops, leases: world.pool },
+    ...{ listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
     targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
     pool: world.pool,
     network: 'mainnet',

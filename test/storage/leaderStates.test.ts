@@ -28,7 +28,7 @@ const status = () =>
   })
 
 it('takes a chain for well only once its leader of today has said so', async () => {
-  const first = await tryLead(database.url, 'mainnet', 'index')
+  const first = await tryLead(database.pool, 'mainnet', 'index')
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   expect(await status()).toMatchObject({ ok: true, leaders: [{ role: 'index', ageMs: expect.any(Number) }] })
 
@@ -36,7 +36,7 @@ it('takes a chain for well only once its leader of today has said so', async () 
   expect((await status()).problems).toContain('nobody indexes mainnet')
 
   await sleep(5) // the ages are whole milliseconds
-  const second = await tryLead(database.url, 'mainnet', 'index')
+  const second = await tryLead(database.pool, 'mainnet', 'index')
   expect((await status()).problems).toEqual(['mainnet chain "1": not indexed yet'])
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   await sleep(5)

@@ -130,7 +130,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     },
     async restart({ config: changes = {}, onProgress } = {}) {
       await leadership?.release()
-      leadership = await tryLead(postgres.url, 'mainnet', 'index')
+      leadership = await tryLead(pool, 'mainnet', 'index')
       if (!leadership) throw new Error('another leader holds the test network')
       const opened = await world.open(changes)
       const progress = onProgress ? { onProgress } : {}

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { NOW_MS } from '../pg/unavailable.js'
 
 /** A chain's state as the indexing leader last wrote it. */
 export interface StoredState {
@@ -9,8 +10,6 @@ export interface StoredState {
   /** Age of the state by the database's clock, ms. */
   ageMs: number
 }
-
-const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
 // a new leader that has no answer yet, or gets none, leaves the head as it was known
 const WRITE = {

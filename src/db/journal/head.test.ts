@@ -57,8 +57,8 @@ it.each([YEAR_MS, -YEAR_MS, 6_000])(
 )
 
 it('what only has to be the leader’s waits for nobody who holds the head', async () => {
-  const index = (await tryLead(database.url, 'mainnet', 'index'))!
-  const relay = (await tryLead(database.url, 'mainnet', 'relay'))!
+  const index = (await tryLead(pool, 'mainnet', 'index'))!
+  const relay = (await tryLead(pool, 'mainnet', 'relay'))!
   await inTransaction(pool, async (writer) => {
     await lockHead(writer, 'mainnet', index.epoch)
     await inTransaction(pool, async (client) => {
@@ -68,7 +68,7 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
     })
     // nor does the next leader
     await relay.release()
-    const next = (await tryLead(database.url, 'mainnet', 'relay'))!
+    const next = (await tryLead(pool, 'mainnet', 'relay'))!
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
@@ -77,7 +77,7 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
 })
 
 it('a leader whose epoch ends while it waits for the head does not get it', async () => {
-  const index = (await tryLead(database.url, 'mainnet', 'index'))!
+  const index = (await tryLead(pool, 'mainnet', 'index'))!
   let late: Promise<unknown> = Promise.resolve()
   const waits: number[] = []
   watchHeadLocks((_, ms) => waits.push(ms))

@@ -44,7 +44,7 @@ const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
 const LOCK_CAUGHT_UP = locked('lock_caught_up', `${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 export const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
-  WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR SHARE OF l`
+  WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR KEY SHARE OF l`
 const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */
@@ -128,13 +128,13 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
 /** Makes the indexing leader stop and take over anew, and keeps both leaders' writes out until the transaction ends. */
 export async function endIndexing(client: pg.ClientBase, network: Network): Promise<void> {
   await execute(client, network, 'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE')
-  const text = 'UPDATE public.leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2'
+  const text = 'UPDATE public.leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = $2'
   await execute(client, network, text, [LEADER_ROLE.index])
 }
 
 /** Makes both leaders stop and take over anew. */
 export async function endLeaders(client: pg.ClientBase, network: Network): Promise<void> {
-  await execute(client, network, 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1')
+  await execute(client, network, 'UPDATE leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1')
 }
 
 /** The epoch of a role's newest leader, 0 before the first. */
@@ -145,7 +145,7 @@ export async function readEpoch(db: Queryable, network: Network, role: LeaderRol
 
 /** A check that blocks a change of a role's leader until the transaction ends. */
 function assertEpoch(role: LeaderRole) {
-  const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR SHARE`
+  const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
     const count = await execute(db, network, { name: `assert_${role}_leader`, text }, [epoch])
     if (count !== 1) throw new LostLeadershipError(network, role)

@@ -1,107 +1,129 @@
 import type pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
-import { pause } from '../../ops/notify.js'
+import { createNotify, pause } from '../../ops/notify.js'
 import { sampled } from '../../ops/sampled.js'
 import { LeadLostError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole, lockKeys } from './codes.js'
-import { CLOCK, type Listener, LOOK_MS, unlock } from './notify.js'
+import { LEADER_ROLE, type LeaderRole } from './codes.js'
+import { type Listener, leadNotice } from './notify.js'
+import { createPool, FROZEN_MS } from './pool.js'
 import { query, readRows } from './rows.js'
-import { BEAT_MS, CLOSE_LIMIT_MS, FROZEN_MS, Session } from './session.js'
-import { assertClock, MAX_SKEW_MS } from './unavailable.js'
+import { assertClock, isLockTimeout, NOW_MS } from './unavailable.js'
+
+/** Time for which a lead is held from its last renewal: with a look it is less than five seconds. */
+export const LEASE_MS = 3_500
+/** Between two renewals of a lead. */
+export const RENEW_MS = 1_000
+/** Between two looks of who stands by. */
+export const LOOK_MS = 500
+/** Time limit of a statement about leases, of a new connection for it, and of a lock that it waits for. */
+const ANSWER_LIMIT_MS = 1_000
+/** Leads and looks of a process that go on beside one that waits. */
+export const LEASE_CONNECTIONS = 4
 
 /** A held leadership: every write of the leader carries its epoch, so that writes of a former leader fail. */
 export interface Leadership {
   epoch: number
-  /** Settles when the connection that holds the lock is gone. */
+  /** Settles when the lease has ended. */
   lost: Promise<void>
   release(): Promise<void>
 }
 
-/** Time limit of the next epoch, which waits for transactions of the former leader. */
-const EPOCH_LIMIT_MS = 10_000
+const LEASE = 'network = $1 AND role = $2'
+const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
+/** Ends writers of a leader that froze in a COPY, which no time limit of the server does: they keep the fence. */
+const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+  WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write %'
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
+/** Waits for transactions of the former leader: the epoch is part of a key, and each locks that key. */
+const TAKE = `UPDATE leaders
+  SET epoch = epoch + 1, since_ms = ${NOW_MS}, until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
+  WHERE ${LEASE} AND until_ms <= ${NOW_MS} RETURNING epoch, since_ms`
+/** Of a lease that a server lost in a fail-over, and another process took with the same epoch, the time differs. */
+const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
+/** Waits for no disk and no standby: a renewal that is lost ends a lead, no more. */
+const RENEW = `UPDATE leaders SET until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
+  WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS} AS now_ms`
+const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
+  SELECT pg_notify($5, $6) FROM freed`
 
-/** Statements of writers that wait for their process, by what changes while that one sends: a COPY grows. */
-const WAITING = `SELECT a.pid, a.query_start, concat_ws(' ', a.pid, a.query_start, p.bytes_processed) AS at
-  FROM pg_stat_activity a LEFT JOIN pg_stat_progress_copy p USING (pid)
-  WHERE a.datname = current_database() AND usename = current_user AND application_name ~ '^clusterd (read|write) '
-    AND state = 'active' AND wait_event = 'ClientRead'`
-/** The heartbeat of a leader: ends the COPY of a writer that froze in it, which no time limit of the server does. */
-const BEAT = `WITH w AS MATERIALIZED (${WAITING})
-  SELECT now_ms, ARRAY(SELECT at FROM w) AS waiting,
-    (SELECT count(pg_terminate_backend(pid)) FROM w WHERE at = ANY ($1)) AS ended
-  FROM (${CLOCK}) AS clock`
-/** Ends those that began under the leader before, which may hold what the next epoch needs. */
-const END_OLD = `SELECT count(pg_terminate_backend(pid)) FROM (${WAITING}) AS w
-  WHERE query_start < now() - interval '${FROZEN_MS} ms'`
-/** Takes the lock, unless the caller's clock is off. */
-const LOCK = `SELECT now_ms,
-    CASE WHEN abs(now_ms - $3) <= ${MAX_SKEW_MS} THEN pg_try_advisory_lock($1, $2) ELSE false END AS locked
-  FROM (${CLOCK}) AS clock`
-
-const NEXT_EPOCH = 'UPDATE leaders SET epoch = epoch + 1 WHERE network = $1 AND role = $2 RETURNING epoch'
-
-/** @returns the heartbeat of a lead, which throws a ClockError when this process's clock is off */
-function heartbeat(client: pg.Client): () => Promise<void> {
-  /** When each of those that wait was first found where it is, ms of the monotonic clock. */
-  const sinceMs = new Map<string, number>()
-  return async () => {
-    const nowMs = performance.now()
-    const frozen = [...sinceMs].filter(([, atMs]) => nowMs - atMs >= FROZEN_MS - BEAT_MS).map(([at]) => at)
-    const [found] = await readRows<{ nowMs: number; waiting: string[] }>(client, BEAT, [frozen])
-    for (const at of sinceMs.keys()) if (!found!.waiting.includes(at)) sinceMs.delete(at)
-    for (const at of found!.waiting) if (!sinceMs.has(at)) sinceMs.set(at, nowMs)
-    assertClock(found!.nowMs)
-  }
-}
-
-type Lead = Pick<LeadOptions, 'network' | 'role'>
+/** The connections with which a process takes and renews its leases. */
+export const createLeasePool = (url: string): pg.Pool =>
+  createPool({ url, max: LEASE_CONNECTIONS, applicationName: 'clusterd lease', answerMs: ANSWER_LIMIT_MS })
 
 /**
- * Takes the lead where nobody holds it, on a connection of its own: a session-level advisory lock, then the next
- * epoch.
- * @param alive called at each heartbeat of the leader
+ * Takes the lead where nobody holds it, with the next epoch, and renews the lease until its release.
+ * @param alive called at each renewal
  * @returns null while another process leads
  * @throws ClockError when this process's clock is off: what it put off would wait for its time, under other leaders too
  */
 export async function tryLead(
-  url: string,
+  pool: pg.Pool,
   network: Network,
   role: LeaderRole,
-  alive?: () => void,
+  alive = () => {},
 ): Promise<Leadership | null> {
-  const session = await Session.open(url, `clusterd ${role} leader ${network}`)
-  let leadership: Leadership | null = null
-  try {
-    leadership = await takeLead(session, { network, role }, alive)
-    return leadership
-  } finally {
-    if (!leadership) await session.close()
+  const heldMs = performance.now()
+  const [look] = await query<{ nowMs: number; isFree: boolean }>(pool, network, LOOK, [LEADER_ROLE[role]])
+  assertClock(look!.nowMs)
+  if (!look!.isFree) return null
+  await readRows(pool, END_FROZEN)
+  const taken = await query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]]).catch(
+    (error: unknown) => {
+      if (!isLockTimeout(error)) throw error
+      return []
+    },
+  )
+  if (taken.length === 0) return null
+  const { epoch, sinceMs } = taken[0]!
+  const held = [LEADER_ROLE[role], epoch, sinceMs]
+  const released = new AbortController()
+  const renew = async () => {
+    const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
+    if (renewed) assertClock(renewed.nowMs)
+    return renewed !== undefined
+  }
+  return {
+    epoch,
+    lost: renewed({ renew, alive, heldMs, signal: released.signal }),
+    async release() {
+      released.abort()
+      await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
+    },
   }
 }
 
-async function takeLead(session: Session, { network, role }: Lead, alive = () => {}): Promise<Leadership | null> {
-  const { client } = session
-  const keys = lockKeys(network, role)
-  await session.endWhenFrozen()
-  const asked = [...keys, Date.now()]
-  const [held] = await session.within(() => readRows<{ locked: boolean; nowMs: number }>(client, LOCK, asked))
-  assertClock(held!.nowMs)
-  if (!held!.locked) return null
-  await session.within(() => readRows(client, END_OLD))
-  const next = () => query<{ epoch: number }>(client, network, NEXT_EPOCH, [LEADER_ROLE[role]])
-  const [led] = await session.within(next, EPOCH_LIMIT_MS)
-  const beat = heartbeat(client)
-  session.beat(() => beat().then(alive))
-  const release = async () => {
-    await session.within(() => unlock(client, network, keys), CLOSE_LIMIT_MS).catch(() => {})
-    await session.close()
+interface Lease {
+  /** @returns whether it is held still @throws ClockError; as the database fails */
+  renew(): Promise<boolean>
+  alive(): void
+  /** When it was taken, ms of the monotonic clock. */
+  heldMs: number
+  /** Fires with its release. */
+  signal: AbortSignal
+}
+
+/** Renews a lease until it is released, another process has it, the clock is off, or it has run out. */
+async function renewed({ renew, alive, heldMs, signal }: Lease): Promise<void> {
+  for (let sinceMs = heldMs; ; ) {
+    await pause(RENEW_MS, signal)
+    if (signal.aborted) return
+    const askedMs = performance.now()
+    try {
+      if (!(await renew())) return
+      sinceMs = askedMs
+      alive()
+    } catch (error) {
+      const isOver = performance.now() - sinceMs > LEASE_MS - RENEW_MS
+      if (isOver || (error as Error).name === 'ClockError') return
+    }
   }
-  return { epoch: led!.epoch, lost: session.lost, release }
 }
 
 export interface LeadOptions {
-  /** Says when the lead is free; the lead itself has a connection of its own. */
+  /** For the leases alone. */
+  leases: pg.Pool
+  /** Says when a lead is given up. */
   listener: Listener
   network: Network
   role: LeaderRole
@@ -116,36 +138,32 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
 /** Runs `work` whenever this process leads in the role, until the signal; the work's own fires at the end of a lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
-  const { signal, network, role } = options
+  const { signal, network, role, listener } = options
   const onError = sampled(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
+  const freed = createNotify()
+  const unhear = listener.hear((payload) => payload === leadNotice(network)[1] && freed.notify())
   while (!signal.aborted) {
-    await standBy(options, loop, work).catch((error: Error) => {
+    await leadOnce(options, loop, work).catch((error: Error) => {
       // a stop cuts steps short: nobody tries again, and nothing is wrong
       if (signal.aborted) return
       loop.failed(error)
       onError(error)
     })
-    await pause(LOOK_MS, signal)
+    await freed.wait(LOOK_MS, signal)
   }
+  unhear()
   loop.end()
 }
 
-/** Looks for the lead until the signal, or until it has led once. */
-async function standBy({ listener, network, role, signal }: LeadOptions, loop: Loop, work: Work): Promise<void> {
-  const [, key] = lockKeys(network, role)
-  while (!signal.aborted) {
-    const held = await listener.held()
-    const leadership = held && !held.has(key) ? await tryLead(listener.url, network, role, loop.turned) : null
-    loop.succeeded()
-    if (leadership) return await workWhileHeld(leadership, signal, work)
-  }
-}
-
-async function workWhileHeld(leadership: Leadership, signal: AbortSignal, work: Work): Promise<void> {
+/** Works where the lead is free, as long as it is held. */
+async function leadOnce({ leases, network, role, signal }: LeadOptions, loop: Loop, work: Work): Promise<void> {
+  const leadership = await tryLead(leases, network, role, loop.turned)
+  loop.succeeded()
+  if (!leadership) return
   const { epoch } = leadership
   const lost = new AbortController()
-  leadership.lost.then(() => lost.abort(new LeadLostError(`the connection of epoch ${epoch} is gone`)))
+  leadership.lost.then(() => lost.abort(new LeadLostError(`the lease of epoch ${epoch} has ended`)))
   try {
     await work(epoch, AbortSignal.any([signal, lost.signal]))
   } finally {

@@ -9,9 +9,10 @@ import { Loops } from '../../ops/loops.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import type { Postgres } from '../../testing/processes/postgres.js'
+import { readLeaders } from '../deployment/leaders.js'
 import { LEADER_ROLE } from './codes.js'
-import { whileLeading } from './leader.js'
-import { Listener, LOOK_MS } from './notify.js'
+import { createLeasePool, LOOK_MS, whileLeading } from './leader.js'
+import { Listener } from './notify.js'
 import { createPool } from './pool.js'
 import { query } from './rows.js'
 
@@ -64,8 +65,9 @@ async function startProcess(): Promise<Process> {
   const leads = new Set<string>()
   const [loops, onError] = [new Loops(), () => {}]
   const listener = new Listener({ url: url.href, signal, loops, onError })
+  const leases = createLeasePool(url.href)
   const leading = LEADS.map(({ network, role }) =>
-    whileLeading({ listener, network, role, signal, loops, onError }, async (epoch, stopped) => {
+    whileLeading({ leases, listener, network, role, signal, loops, onError }, async (epoch, stopped) => {
       const lead = `${network} ${role}`
       leads.add(lead)
       while (!stopped.aborted) {
@@ -78,6 +80,7 @@ async function startProcess(): Promise<Process> {
   const stop = async () => {
     stopping.abort()
     await Promise.all([...leading, listener.done])
+    await leases.end()
     await proxy.stop()
   }
   const process = { proxy, leads, stop }
@@ -85,15 +88,8 @@ async function startProcess(): Promise<Process> {
   return process
 }
 
-/** The sessions that hold leads, by key, as the server has them. */
-async function holders(): Promise<{ name: string; pid: number }[]> {
-  const text = `SELECT application_name AS name, pid FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND application_name LIKE 'clusterd % leader %' ORDER BY 1`
-  return (await pool.query<{ name: string; pid: number }>(text)).rows
-}
-
-const ALL = LEADS.map(({ network, role }) => `clusterd ${role} leader ${network}`).sort()
-const heldNow = async () => (await holders()).map(({ name }) => name)
+const ALL = LEADS.map(({ network, role }) => `${network} ${role}`).sort()
+const heldNow = async () => (await readLeaders(pool)).map(({ network, role }) => `${network} ${role}`).sort()
 const expectAllHeld = () => expect.poll(heldNow, { timeout: TAKE_OVER_MS, interval: 20 }).toEqual(ALL)
 
 /** How many connections each process has to the server. */
@@ -121,7 +117,7 @@ it.each([1, 2])('no lead is held twice, and none stays unheld while a process li
     await pool.query(text, [like])
   }
   const faults = [
-    () => cutSession('clusterd % leader %'),
+    () => cutSession('clusterd lease %'),
     () => cutSession('clusterd listener'),
     async () => one().proxy.forget(),
     async () => {

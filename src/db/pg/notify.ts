@@ -1,10 +1,8 @@
+import pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
-import { createNotify, pause } from '../../ops/notify.js'
+import { inTime, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { LOCK_CLASS, type LockKeys } from './codes.js'
 import { type Queryable, readRows } from './rows.js'
-import { Session } from './session.js'
-import { assertClock } from './unavailable.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
 export const CHANNEL = 'clusterd'
@@ -32,27 +30,15 @@ export function heardBy(network: Network, payload: string): 'notify' | 'block' |
   return payload === network + BLOCK ? 'block' : null
 }
 
-/** Follows the network where one of its leads was given up. */
-const LEAD = ' lead'
+/** What wakes those who stand by for a network's leads: channel and payload. */
+export const leadNotice = (network: Network): [string, string] => [CHANNEL, `${network} lead`]
 
-const FREED = { name: 'freed', text: 'SELECT pg_advisory_unlock($1, $2), pg_notify($3, $4)' }
-
-/** Gives up a lead's lock that this session holds, and wakes those who stand by for it. */
-export async function unlock(db: Queryable, network: Network, keys: LockKeys): Promise<void> {
-  await readRows(db, FREED, [...keys, CHANNEL, network + LEAD])
-}
-
-/** Between two looks at the locks: with the time after which a frozen leader is ended, at most five seconds. */
-export const LOOK_MS = 500
-
-/** What the database's clock says, ms. */
-export const CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms`
-/** Second keys of the advisory locks that anybody holds; a look takes none, so that nobody's attempt fails over it. */
-const HELD = {
-  name: 'held',
-  text: `${CLOCK}, ARRAY(SELECT objid::int4 FROM pg_locks WHERE locktype = 'advisory' AND granted
-    AND classid = ${LOCK_CLASS} AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held`,
-}
+/** Between two questions on the listener's connection, and the time limit of their answers. */
+const BEAT_MS = 1_000
+const ANSWER_LIMIT_MS = 3_000
+const CLOSE_LIMIT_MS = 1_000
+/** Before another connection. */
+const RETRY_MS = 500
 
 export interface ListenerOptions {
   url: string
@@ -62,23 +48,14 @@ export interface ListenerOptions {
   onError: (error: Error) => void
 }
 
-/**
- * The connection on which a process listens to notifications, and looks which leads are free: one, whatever it stands
- * by for. It is renewed whenever it breaks or falls silent.
- */
+/** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
 export class Listener {
-  readonly url: string
   /** Settles after the signal. */
   readonly done: Promise<void>
   readonly #options: ListenerOptions
   readonly #hearers = new Set<(payload: string) => void>()
-  readonly #wake = createNotify()
-  #looks: Look[] = []
-  /** When a look last told who asked, ms of the monotonic clock. */
-  #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(options: ListenerOptions) {
-    this.url = options.url
     this.#options = options
     this.done = this.#run()
   }
@@ -92,17 +69,6 @@ export class Listener {
     return () => void this.#hearers.delete(hearer)
   }
 
-  /**
-   * The leads' locks that somebody holds, by their second key, as the next look finds them; null after the signal.
-   * Who asks first, or again after a while, waits for no turn.
-   * @throws as the connection fails; ClockError when this process's clock is off
-   */
-  held(): Promise<ReadonlySet<number> | null> {
-    if (this.#options.signal.aborted) return Promise.resolve(null)
-    if (performance.now() - this.#toldMs > LOOK_MS) this.#wake.notify()
-    return new Promise((resolve, reject) => this.#looks.push({ resolve, reject }))
-  }
-
   async #run(): Promise<void> {
     const { signal, loops, onError } = this.#options
     const loop = loops.start({ name: 'the listener' })
@@ -110,56 +76,39 @@ export class Listener {
       await this.#listen(loop).catch((error: Error) => {
         loop.failed(error)
         onError(error)
-        for (const { reject } of this.#take()) reject(error)
       })
-      await pause(LOOK_MS, signal)
+      await pause(RETRY_MS, signal)
     }
     loop.end()
-    for (const { resolve } of this.#take()) resolve(null)
   }
 
+  /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
   async #listen(loop: Loop): Promise<void> {
-    const { signal, onError } = this.#options
-    const session = await Session.open(this.url, 'clusterd listener')
-    session.client.on('error', onError)
-    session.client.on('notification', ({ payload = '' }) => this.#hear(payload))
-    void session.lost.then(this.#wake.notify)
+    const { url, signal } = this.#options
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'clusterd listener',
+      connectionTimeoutMillis: ANSWER_LIMIT_MS,
+      query_timeout: ANSWER_LIMIT_MS,
+    })
+    // the next question reports it
+    client.on('error', () => {})
+    client.on('notification', ({ payload = '' }) => this.#hear(payload))
     try {
-      await session.endWhenFrozen()
-      await session.within(() => session.client.query(`LISTEN ${CHANNEL}`))
+      await client.connect()
+      await client.query(`LISTEN ${CHANNEL}`)
       this.#hear('')
       while (!signal.aborted) {
-        await session.within(() => this.#look(session.client))
+        await client.query('SELECT 1')
         loop.succeeded()
-        await this.#wake.wait(LOOK_MS, signal)
+        await pause(BEAT_MS, signal)
       }
     } finally {
-      await session.close()
+      await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
     }
-  }
-
-  /** Answers those who ask for the locks with what one statement finds. */
-  async #look(client: Queryable): Promise<void> {
-    const isAsked = this.#looks.length > 0
-    const [found] = await readRows<{ nowMs: number; held?: number[] }>(client, isAsked ? HELD : CLOCK)
-    if (!found?.held) return
-    assertClock(found.nowMs)
-    this.#toldMs = performance.now()
-    const held = new Set(found.held)
-    for (const { resolve } of this.#take()) resolve(held)
-  }
-
-  #take(): Look[] {
-    return this.#looks.splice(0)
   }
 
   #hear(payload: string): void {
     for (const hearer of this.#hearers) hearer(payload)
-    if (payload.endsWith(LEAD)) this.#wake.notify()
   }
-}
-
-interface Look {
-  resolve(held: ReadonlySet<number> | null): void
-  reject(error: Error): void
 }

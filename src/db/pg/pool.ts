@@ -31,6 +31,8 @@ export interface PoolOptions {
   statementTimeoutMs?: number
   /** Time limit of the server for a client that is silent in a transaction; none where it is left out. */
   idleTransactionMs?: number
+  /** Time limit of an answer and of a new connection; half of it is that of a lock; for what is asked again. */
+  answerMs?: number
   /** Time after which a connection whose server says nothing is given up; none where it is left out. */
   silenceLimitMs?: number
   /** Whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
@@ -40,6 +42,8 @@ export interface PoolOptions {
 /** Statements with which transactions of a pool begin. */
 const begins = new WeakMap<pg.Pool, readonly string[]>()
 
+/** Silence of a client that froze in a transaction after which the server ends it. */
+export const FROZEN_MS = 4_000
 /** Time limit of a new connection, and of waiting for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
@@ -69,13 +73,14 @@ export async function noticeClient(client: pg.ClientBase): Promise<void> {
  * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
-  const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0 } = options
+  const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0, answerMs } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
   const config = {
     connectionString: options.url,
     max: options.max,
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
+    ...(answerMs !== undefined && { query_timeout: answerMs, lock_timeout: answerMs / 2 }),
     idleTimeoutMillis: 30_000,
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,

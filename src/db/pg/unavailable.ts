@@ -22,6 +22,9 @@ export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
 }
 
+/** The database's clock in a statement, ms. */
+export const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
+
 /** Difference between the clocks of this process and of the database from which nothing is dated by either. */
 export const MAX_SKEW_MS = 5_000
 
@@ -35,6 +38,10 @@ export function assertClock(databaseMs: number): void {
 /** Whether a row that a statement would have written is there. */
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'
+
+/** Whether a statement gave up waiting for a lock. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03'
 
 /** Whether a server takes no writes, as a standby. */
 export const isReadOnly = (error: unknown): error is Error =>

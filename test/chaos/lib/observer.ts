@@ -13,8 +13,6 @@ const LONG_GAP_MS = 3_000
 const LIMIT_MS = 5_000
 /** Most that one look counts for: what it takes beyond, the machine or the server took from everybody. */
 const FAIR_LOOK_MS = 3 * LOOK_MS
-/** First key of the service's advisory locks, and the second one's of mainnet's leaders. */
-const LOCK_CLASS = 0x636c7573
 const ROLES = ['index', 'relay'] as const
 /** A look-up of a name that nobody has: the database is asked all the same. */
 const LOOK_UP = '/v1/clusters/name/nobody-has-this'
@@ -23,7 +21,7 @@ export type Cause = 'kill' | 'freeze' | 'silence' | 'forget' | 'clock'
 
 /** Times that a run measures, milliseconds in which the database answered the harness at its usual pace. */
 export interface Times {
-  /** Longest time until another connection held the lead, a cause of its loss. */
+  /** Longest time until another process held the lead, a cause of its loss. */
   takeOvers: Record<string, { count: number; maxMs: number }>
   /** Longest time in which a daemon that runs, with a database that it can reach, answered no look-up. */
   lookUpGapMs: number
@@ -57,12 +55,12 @@ interface Measure {
   daemon: ChaosDaemon
   cause: Cause
   atMs: number
-  /** Backend of the connection that held the lead. */
-  pid: number
+  /** Of the lead that it held. */
+  epoch: number
 }
 
 interface Holder {
-  pid: number
+  epoch: number
   port: number
 }
 
@@ -113,15 +111,15 @@ export function observe(
     (cause === null || cause === 'forget' || cause === 'clock') && daemon.process.isRunning()
   /** Whether the lead has moved; notes the time. */
   const note = (measure: Measure, { holders, isRefusing }: Leaders): boolean => {
-    const { role, cause, pid } = measure
+    const { role, cause, epoch } = measure
     const isPossible = !isRefusing && canTakeOver(measure)
     if (!isPossible) measure.atMs = now()
     const holder = holders.get(role)
-    // while no row can be written, whoever takes the lock lets go of it again
-    if (isRefusing || !holder || holder.pid === pid) return false
+    // while no row can be written, nobody takes a lease
+    if (isRefusing || !holder || holder.epoch === epoch) return false
     if (!isPossible) return true
     const ms = now() - measure.atMs
-    log(`another connection leads the ${role} ${(ms / 1_000).toFixed(1)} s after ${cause}`)
+    log(`another process leads the ${role} ${(ms / 1_000).toFixed(1)} s after ${cause}`)
     const before = takeOvers[cause] ?? { count: 0, maxMs: 0 }
     takeOvers[cause] = { count: before.count + 1, maxMs: Math.max(before.maxMs, ms) }
     return true
@@ -151,7 +149,7 @@ export function observe(
       const patient = of(daemon)
       const ports = daemon.database.upstreamPorts()
       const led = patient.cause ? [] : ROLES.filter((role) => ports.has(holders.get(role)?.port ?? 0))
-      for (const role of led) measures.push({ role, daemon, cause, atMs: now(), pid: holders.get(role)!.pid })
+      for (const role of led) measures.push({ role, daemon, cause, atMs: now(), epoch: holders.get(role)!.epoch })
       log(`${cause} of ${daemon.name}, which leads ${led.join(' and ') || 'nothing'}`)
       patient.cause = cause
       patient.hasServed &&= cause !== 'kill'
@@ -184,16 +182,16 @@ export const timesTooLong = ({ takeOvers, lookUpGapMs }: Times): string[] => [
 
 /** Who leads mainnet; null while the database does not answer. */
 async function leaders(pool: pg.Pool): Promise<Leaders | null> {
-  const asked = pool.query<{ refuses: boolean; role: number | null; pid: number; port: number }>(
-    `SELECT s.refuses, l.objid::int AS role, l.pid, a.client_port AS port
+  const asked = pool.query<{ refuses: boolean; role: number | null; epoch: number; port: number }>(
+    `SELECT s.refuses, l.role::int, l.epoch::int, a.client_port AS port
      FROM (SELECT 'on' IN (${REFUSING_SETTINGS.map((name) => `current_setting('${name}', true)`)}) AS refuses) s
-     LEFT JOIN (pg_locks l JOIN pg_stat_activity a USING (pid))
-       ON l.locktype = 'advisory' AND l.classid = ${LOCK_CLASS} AND l.objid < ${ROLES.length} AND l.granted`,
+     LEFT JOIN (leaders l JOIN pg_stat_activity a ON a.pid = l.backend)
+       ON l.network = 0 AND l.until_ms > extract(epoch FROM clock_timestamp()) * 1000`,
   )
   const found = await Promise.race([asked.catch(() => null), sleep(DATABASE_LIMIT_MS, null)])
   if (!found) return null
-  const held = found.rows.flatMap(({ role, pid, port }) =>
-    role === null ? [] : [[ROLES[role]!, { pid, port }] as const],
+  const held = found.rows.flatMap(({ role, epoch, port }) =>
+    role === null ? [] : [[ROLES[role]!, { epoch, port }] as const],
   )
   return { holders: new Map(held), isRefusing: found.rows[0]!.refuses }
 }

@@ -1,0 +1,25 @@
+import pg from 'pg'
+
+const ANSWER_LIMIT_MS = 3_000
+
+/**
+ * Finds a pooler by the number of the server's process, which it makes up. Notifications and locks of a session are
+ * nobody's behind it.
+ * @throws Error with one sentence where the URL leads to a pooler
+ */
+export async function refusePooler(url: string): Promise<void> {
+  const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
+  const client = new pg.Client({ connectionString: url, application_name: 'clusterd probe', ...limits })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const { processID } = client as unknown as { processID: number }
+    if (rows[0]!.pid !== processID)
+      throw new Error(
+        'A pooler stands before PostgreSQL: set DATABASE_DIRECT_URL to the server itself, for locks and notifications; DATABASE_URL may stay the pooler’s.',
+      )
+  } finally {
+    void client.end().catch(() => {})
+  }
+}
