@@ -5,8 +5,6 @@ import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
 import { type ConnectionLimits, headFault, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
-import { createPipelineBound } from './guard/underWay.js'
-import type { UnreadLimits } from './guard/unread.js'
 import { type Answer, messageOf, okJson } from './http/answer.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
@@ -32,7 +30,7 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
   /** Bounds of sockets in place of the defaults. */
-  sockets?: Partial<UnreadLimits & ConnectionLimits>
+  sockets?: Partial<ConnectionLimits>
 }
 
 export interface Api {
@@ -150,11 +148,9 @@ function addressReader(app: Express): (req: IncomingMessage) => string | undefin
   }
 }
 
-/** Listener that serves a socket's requests up to their limit, those with a sound head. */
+/** Listener that serves requests with a sound head. */
 function guarded({ finish }: Pick<Serving, 'finish'>, serve: RequestListener): RequestListener {
-  const admits = createPipelineBound()
   return (req, res) => {
-    if (!admits(req.socket, res)) return
     const fault = headFault(req)
     if (fault) {
       const exchange = { req, res, route: NONE, params: {}, ip: undefined, startedMs: performance.now() }

@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Socket } from 'node:net'
 import { ApiError } from '../http/errors.js'
 import { PUBLIC_HEADERS } from '../http/headers.js'
-import { closeGently } from './underWay.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_COUNT = 100
@@ -15,7 +14,8 @@ const MAX_REQUESTS_PER_SOCKET = 100_000
 const IDLE_TIMEOUT_MS = 30_000
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
-const MAKE_ROOM_MS = 1_000
+/** Time for the answers of a socket that is closed to reach its other end. */
+const LINGER_MS = 5_000
 
 /** Options for `http.createServer`: sizes and timeouts. The Host header is checked by `headFault`, in JSON. */
 export const SERVER_LIMITS: ServerOptions = {
@@ -60,7 +60,6 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections ?? MAX_CONNECTIONS
   server.timeout = idleMs ?? IDLE_TIMEOUT_MS
-  makeRoom(server)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     const [status, reason, message] = STATUS_OF_FAULT[error.code ?? ''] ?? BAD_REQUEST
@@ -79,14 +78,11 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
   }
 }
 
-/** Closes connections that wait for a next request once new ones find no room. */
-function makeRoom(server: Server): void {
-  let lastMs = Number.NEGATIVE_INFINITY
-  server.on('drop', () => {
-    if (performance.now() - lastMs < MAKE_ROOM_MS) return
-    lastMs = performance.now()
-    server.closeIdleConnections()
-  })
+/** Closes our half at once, and the rest when the other end had time to read. */
+export function closeGently(socket: Socket): void {
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 /** Fault of a request's head that Node leaves to us: more than 100 headers, or not one Host (RFC 9112, 3.2). */

@@ -1,4 +1,4 @@
-import { closeGently } from '../guard/underWay.js'
+import { closeGently } from '../guard/socketLimits.js'
 import type { Exchange } from '../serving/exchange.js'
 import { ApiError } from './errors.js'
 

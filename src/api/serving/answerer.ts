@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createFaultLog } from '../guard/faultLog.js'
-import { createUnreadWatch, type UnreadLimits } from '../guard/unread.js'
 import { type Message, send } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
@@ -11,8 +10,6 @@ export type Finish = (exchange: Exchange, message: Message, fields: readonly str
 
 export interface AnswererDeps {
   log: Logger
-  /** Bounds of unread answers in place of the defaults. */
-  sockets?: Partial<UnreadLimits>
   metrics?: {
     requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
     limited?: { inc(labels: { route: string; limit: string }): void }
@@ -22,13 +19,11 @@ export interface AnswererDeps {
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
 /** Returns the function that sends, counts and logs an answer. */
-export function createAnswerer({ log, metrics, sockets }: AnswererDeps): Finish {
-  const watchUnread = createUnreadWatch(sockets)
+export function createAnswerer({ log, metrics }: AnswererDeps): Finish {
   const logFault = createFaultLog(log)
   return ({ req, res, route, startedMs }, message, fields, error) => {
     const id = randomUUID()
-    const bytes = send(res, message, ['x-request-id', id, ...fields])
-    if (bytes > 0) watchUnread(req.socket, res, bytes)
+    send(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'

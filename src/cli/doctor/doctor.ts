@@ -42,8 +42,8 @@ async function examine(): Promise<Finding[]> {
   return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
 }
 
-/** Keys that something in the chains file asks for. */
-function keyFindings({ chains, roles, relayerKey, shareKey }: Config): Finding[] {
+/** Keys that something in the chains file asks for, and the proxy before the API. */
+function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config): Finding[] {
   const carries = NETWORKS.some((network) => chains.filter((chain) => chain.network === network).length > 1)
   const relays = roles.includes('relay') && (carries || chains.some(({ communityPayments }) => communityPayments))
   const advice = 'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
@@ -51,6 +51,14 @@ function keyFindings({ chains, roles, relayerKey, shareKey }: Config): Finding[]
   if (relays)
     found.push({ about: 'relayer', ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)) })
   if (!shareKey) found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
+  if (roles.includes('api') && trustProxy === 0)
+    found.push({
+      about: 'TRUST_PROXY',
+      ...warn(
+        'no proxy is trusted',
+        'A public installation stands behind one that bounds the connections of an address.',
+      ),
+    })
   return found
 }
 
