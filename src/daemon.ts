@@ -22,7 +22,6 @@ import { createProcessMetrics, type ProcessState, showProcess } from './ops/proc
 import { alarmsPage, overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
-import { webhooksPage } from './push/webhooks/page.js'
 import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
@@ -242,7 +241,6 @@ export class Daemon {
     }
     const pages = {
       '/': overviewPage(() => this.#sources(), this.#metrics.rpc.nodes),
-      '/webhooks': webhooksPage(this.#writePool),
       '/alarms': alarmsPage,
     }
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages, secret })

@@ -30,7 +30,7 @@ export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']
     const { pool, relays } = sources()
     // while the database is away this page is needed most: what needs it is left out then
     const [status, found] = await Promise.all([statusOf(sources()), nullIfAway(readStored(pool))])
-    return html`<p><a href="/webhooks">Webhooks</a> · <a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
+    return html`<p><a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${chainsOf(status)}${leadersOf(status)}${balancesOf(relays)}${storedOf(found)}${nodesOf(nodes())}${loopsOf(status)}`
   },
 })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { readEvents } from '../../src/client/sse.js'
+import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'
