@@ -18,7 +18,7 @@ import { undeliveredPayments } from '../db/payments/open.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { StepResult } from '../ops/worker.js'
-import type { JobKind, NonceTx } from '../registry/outbox.js'
+import type { NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { advanceJobs, isProgress } from './batch.js'
@@ -72,19 +72,6 @@ export interface RelayerState {
   runwayMs: number | null
 }
 
-/** Result of a step. */
-export interface StepOutcome {
-  /**
-   * `progressed`: something was stored, so there may be more to do now. `waiting`: for the chain, or for a time.
-   * `idle`: for a message.
-   */
-  kind: StepResult
-  queued: number
-  mended: number
-  /** The outcomes of each job that was looked at. */
-  jobs: { id: string; kind: JobKind; outcomes: Outcome[] }[]
-}
-
 /** Runs the jobs of one EVM chain of a network, by one signer. */
 export class Relayer {
   readonly state: RelayerState
@@ -128,18 +115,17 @@ export class Relayer {
 
   /**
    * Runs one step, without timers: queues jobs for new messages and payments, mends nonces, and advances each job.
+   * @returns `progressed` when something was stored, so that there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  async step(): Promise<StepOutcome> {
+  async step(): Promise<StepResult> {
     const { pool, path } = this.#options
-    const queued = (path ? await this.#queue(path) : 0) + (await this.#queueEndings())
-    let mended = 0
-    let jobs: StepOutcome['jobs'] = []
+    let isProgressed = (path ? await this.#queue(path) : 0) + (await this.#queueEndings()) > 0
     const isBusy = this.#key !== null && (await hasLiveJobs(pool, this.#key))
     // a chain to which nothing is carried is asked only where a job waits
     if (this.#key && this.#nonces && (path || isBusy)) {
       const kept = await this.#nonces.step()
-      mended = kept.mended
+      isProgressed ||= kept.mended > 0
       this.state.nonceGaps = this.#nonces.gaps
       this.state.nonceClaimed = this.#nonces.claimed
       await formBatches(pool, this.#key, { epoch: this.#options.epoch, nowMs: this.#clock.nowMs() })
@@ -147,13 +133,12 @@ export class Relayer {
         ...(await dueNonceJobs(pool, this.#key, this.#clock.nowMs())),
         ...(await jobsOfOthers(pool, this.#key)),
       ]
-      jobs = await this.#advance(kept.isSound ? due : due.filter(({ nonce }) => nonce !== null))
+      const hasStored = await this.#advance(kept.isSound ? due : due.filter(({ nonce }) => nonce !== null))
+      isProgressed ||= hasStored
     }
-    const hasStored = jobs.some(({ outcomes }) => outcomes.some(isProgress))
-    const isProgressed = queued > 0 || mended > 0 || hasStored
     if (isProgressed || Math.abs(this.#clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS) await this.#takeStats()
-    const isWaiting = isBusy || this.state.nonceGaps > 0
-    return { kind: isProgressed ? 'progressed' : isWaiting ? 'waiting' : 'idle', queued, mended, jobs }
+    if (isProgressed) return 'progressed'
+    return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
   /**
@@ -231,9 +216,10 @@ export class Relayer {
     return isVerifiedHere ? [{ ...job, kind: 'verify' }, execute] : [execute]
   }
 
-  async #advance(due: readonly JobRow<NonceTx>[]): Promise<StepOutcome['jobs']> {
+  /** @returns whether something was stored */
+  async #advance(due: readonly JobRow<NonceTx>[]): Promise<boolean> {
     const { pool, network, onOutcome } = this.#options
-    if (due.length === 0) return []
+    if (due.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCap.wei()
     const advanced = await advanceJobs(due, {
       policy: { ...this.#policy, gasPriceCapWei },
@@ -241,7 +227,7 @@ export class Relayer {
       reload: (ids) => findJobs<NonceTx>(pool, network, ids),
       onOutcome,
     })
-    return advanced.map(({ row, outcomes }) => ({ id: row.id, kind: row.kind, outcomes }))
+    return advanced.some(({ outcomes }) => outcomes.some(isProgress))
   }
 
   #portsOf(row: JobRow<NonceTx>, memo: Memo): Ports | (() => Promise<Outcome>) {

@@ -137,7 +137,7 @@ function relayWorker(relayer: Relayer, { at }: RelayTarget, check: () => void): 
     idleMs: IDLE_POLL_MS,
     notify: createNotify(),
     maxBusySteps: MAX_BUSY_STEPS,
-    step: async () => (await relayer.step()).kind,
+    step: () => relayer.step(),
     check,
   }
 }

@@ -130,7 +130,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
       const relayer = await world.restart({ label, file: { payments } })
       for (let i = 0; i < 20 && (await world.run(relayer)); i++) {
         await sideOf(label).test.mine({ blocks: 1 })
-        if ((await relayer.step()).kind === 'idle') break
+        if ((await relayer.step()) === 'idle') break
       }
     }
     await world.index()

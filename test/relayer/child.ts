@@ -27,8 +27,7 @@ const clock = { nowMs: () => Date.now() + aheadMs, random: () => 0.5 }
 const relayer = await openRelayer(pool, file, leadership.epoch, { clock })
 const endMs = Date.now() + PATIENCE_MS
 while (Date.now() < endMs) {
-  const { kind } = await relayer.step()
-  if (kind !== 'progressed') await sleep(20)
+  if ((await relayer.step()) !== 'progressed') await sleep(20)
 }
 await leadership.release()
 await pool.end()

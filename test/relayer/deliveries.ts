@@ -1,20 +1,66 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { createWalletClient, type Hex, http, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
+import { expect } from 'vitest'
 import { executeCall, verifyCall } from '../../src/chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../../src/chains/evm/bridge/packet.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
-import { type BridgeWorld, RELAYER_KEY } from '../support/bridgeWorld.js'
+import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 
 /** Whom the hub hears over the bridge; while it hears nobody, every message reverts with `no_peer`. */
 export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>
   hub
     .walletClient(9)
     .writeContract({ address: contracts.hub, abi: hubAbi, functionName: 'setPeer', args: [SPOKE_EID, peer] })
+
+/** Runs `clusterd outbox` on a world's database. */
+export const outboxCommand =
+  ({ postgres }: Pick<BridgeWorld, 'postgres'>) =>
+  async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
+    const { command, args: cli } = await programCommand('cli')
+    const env = { ...process.env, DATABASE_URL: postgres.url }
+    return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
+      (out) => ({ ...out, code: 0 }),
+      (error: { stdout: string; stderr: string; code: number }) => error,
+    )
+  }
+
+const relayerClient = ({ hub }: BridgeWorld) =>
+  createWalletClient({
+    chain: { ...foundry, id: hub.anvil.chainId },
+    account: privateKeyToAccount(RELAYER_KEY),
+    transport: http(hub.anvil.rpcUrl),
+  })
+
+/** The relayer's key in somebody else's hands: what it sends is in a block. */
+export async function useKeyElsewhere(world: BridgeWorld, nonce: number): Promise<void> {
+  const client = relayerClient(world)
+  const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
+  const tx = { to: client.account.address, value: 1n, nonce, gas: 21_000n, ...fees }
+  await receiptOf(world.hub.public, await client.sendTransaction(tx))
+}
+
+export const nextNonce = async ({ pool }: BridgeWorld): Promise<number> => {
+  const { rows } = await pool.query<{ next_nonce: string }>('SELECT next_nonce FROM relay_signers')
+  return Number(rows[0]!.next_nonce)
+}
+
+/** Lets every job end, and expects one execution of a message and no nonce gap. */
+export async function finishOnce(world: BridgeWorld, guid: Hex, relayer: SteppedRelayer): Promise<void> {
+  await world.finish(relayer)
+  expect(await world.executions(guid)).toBe(1)
+  expect(await world.nonce()).toBe(await nextNonce(world))
+  await relayer.step()
+  expect(relayer.state.nonceGaps).toBe(0)
+}
 
 /** Reads the deliveries of a world's messages, and acts on the hub beside the relayer. */
 export function deliveriesOf(at: () => BridgeWorld) {
@@ -51,13 +97,8 @@ export function deliveriesOf(at: () => BridgeWorld) {
         }),
     /** Verifies a packet with the relayer's key, past the relayer. */
     asVerifier: async (guid: Hex) => {
-      const { hub, contracts } = at()
-      const client = createWalletClient({
-        chain: { ...foundry, id: hub.anvil.chainId },
-        account: privateKeyToAccount(RELAYER_KEY),
-        transport: http(hub.anvil.rpcUrl),
-      })
-      return client.sendTransaction(verifyCall(contracts.hubLibrary, await packetOf(guid)))
+      const call = verifyCall(at().contracts.hubLibrary, await packetOf(guid))
+      return relayerClient(at()).sendTransaction(call)
     },
   }
 }

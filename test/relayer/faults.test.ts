@@ -1,16 +1,14 @@
-import { createWalletClient, http, toFunctionSelector } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { foundry } from 'viem/chains'
+import { toFunctionSelector } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { changeJob } from '../../src/relayer/store.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
+import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { finishOnce, useKeyElsewhere } from './deliveries.js'
 
 const bridge = useProxiedBridge()
 let world: BridgeWorld
@@ -32,24 +30,7 @@ async function sendAndHold(name: string, relayer: SteppedRelayer) {
   return { guid, nonce: held.nonce!, first: held.txs[0]! }
 }
 
-async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise<void> {
-  await world.finish(relayer)
-  expect(await world.executions(guid)).toBe(1)
-  const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
-  expect(await world.nonce()).toBe(rows[0]!.next_nonce)
-  await relayer.step()
-  expect(relayer.state.nonceGaps).toBe(0)
-}
-
-/** The relayer's key in somebody else's hands: what it sends is in a block. */
-const useKeyElsewhere = async (nonce: number) => {
-  const chain = { ...foundry, id: world.hub.anvil.chainId }
-  const account = privateKeyToAccount(RELAYER_KEY)
-  const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
-  const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
-  const tx = { to: account.address, value: 1n, nonce, gas: 21_000n, ...fees }
-  await receiptOf(world.hub.public, await client.sendTransaction(tx))
-}
+const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) => finishOnce(world, guid, relayer)
 
 describe('an execution', () => {
   it('outbids a spike of the base fee after REPLACE_AFTER_BLOCKS blocks without it', async () => {
@@ -121,7 +102,7 @@ describe('an execution', () => {
     bridge.onCall = async (method) => {
       if (method !== 'eth_sendRawTransaction' || isTaken) return undefined
       isTaken = true
-      await useKeyElsewhere(nonce)
+      await useKeyElsewhere(world, nonce)
       return undefined
     }
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute signed', 'execute refused']))

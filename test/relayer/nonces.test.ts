@@ -1,20 +1,14 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import { createWalletClient, http } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { resume } from '../../src/relayer/machine/job.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
 import { changeJob } from '../../src/relayer/store.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
-import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
+import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { finishOnce, nextNonce, outboxCommand, useKeyElsewhere } from './deliveries.js'
 
 const bridge = useProxiedBridge()
 let world: BridgeWorld
@@ -52,41 +46,13 @@ function raiseAtFees(by: number): void {
   }
 }
 
-const nextNonce = async (): Promise<number> => {
-  const { rows } = await world.pool.query<{ next_nonce: string }>('SELECT next_nonce FROM relay_signers')
-  return Number(rows[0]!.next_nonce)
-}
 const noops = async () => (await world.jobs()).filter(({ kind }) => kind === 'noop')
 
-async function expectOnce(guid: `0x${string}`, relayer: SteppedRelayer): Promise<void> {
-  await world.finish(relayer)
-  expect(await world.executions(guid)).toBe(1)
-  expect(await world.nonce()).toBe(await nextNonce())
-  await relayer.step()
-  expect(relayer.state.nonceGaps).toBe(0)
-}
+const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) => finishOnce(world, guid, relayer)
+const clusterd = (...args: string[]) => outboxCommand(world)('nonce', ...args)
 
 const alarmsOf = ({ state }: SteppedRelayer) =>
   outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(({ alarm }) => alarm)
-
-/** The relayer's key in somebody else's hands: what it sends is in a block. */
-const useKeyElsewhere = async (nonce: number) => {
-  const chain = { ...foundry, id: world.hub.anvil.chainId }
-  const account = privateKeyToAccount(RELAYER_KEY)
-  const client = createWalletClient({ chain, account, transport: http(world.hub.anvil.rpcUrl) })
-  const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
-  const tx = { to: account.address, value: 1n, nonce, gas: 21_000n, ...fees }
-  await receiptOf(world.hub.public, await client.sendTransaction(tx))
-}
-
-const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-  const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, DATABASE_URL: world.postgres.url }
-  return promisify(execFile)(command, [...cli, 'outbox', 'nonce', ...args], { env }).then(
-    (out) => ({ ...out, code: 0 }),
-    (error: { stdout: string; stderr: string; code: number }) => error,
-  )
-}
 
 describe('a count of the chain', () => {
   it.each([
@@ -124,7 +90,7 @@ describe('a count of the chain', () => {
       await world.hub.test.mine({ blocks: 1 })
     }
     bridge.onCall = async () => undefined
-    expect(await nextNonce()).toBeLessThanOrEqual(nonce + 2)
+    expect(await nextNonce(world)).toBeLessThanOrEqual(nonce + 2)
     await expectOnce(guid, relayer)
     expect(await noops()).toEqual([])
   })
@@ -132,8 +98,8 @@ describe('a count of the chain', () => {
   it('is followed when somebody else has used the key', async () => {
     const relayer = await restart()
     await allMined(world.hub)
-    await useKeyElsewhere(await world.nonce())
-    await useKeyElsewhere(await world.nonce())
+    await useKeyElsewhere(world, await world.nonce())
+    await useKeyElsewhere(world, await world.nonce())
     await expectOnce(await world.send(0, ['followed']), relayer)
   })
 

@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
@@ -15,12 +14,12 @@ import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { testProgram } from '../setup/built.js'
 import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { outboxCommand } from './deliveries.js'
 import type { PayoutChildOrder } from './payoutChild.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
@@ -205,14 +204,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         return all.flatMap(({ closed }) => closed).filter((closed) => closed.sequence === sequence).length
       }),
     balance: async ({ publicKey }) => BigInt(await connection.getBalance(publicKey, 'confirmed')),
-    async outbox(...args) {
-      const { command, args: cli } = await programCommand('cli')
-      const env = { ...process.env, DATABASE_URL: bridge.postgres.url }
-      return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
-        (out) => ({ ...out, code: 0 }),
-        (error: { stdout: string; stderr: string; code: number }) => error,
-      )
-    },
+    outbox: outboxCommand(bridge),
     async die(failpoint, { autoRefunds = false } = {}) {
       await bridge.release()
       const order: PayoutChildOrder = {

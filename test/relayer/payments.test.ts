@@ -40,8 +40,6 @@ describe('a payment', () => {
     const referral = Buffer.alloc(32, 0x31)
     const id = await pay({ name: 'paid', payer: PAYER, amountWei: 3n * MINIMUM_WEI, referral })
     const relayer = await world.restart()
-    const step = await relayer.step()
-    expect(step).toMatchObject({ queued: 1, jobs: [{ kind: 'deliver' }] })
     await world.finish(relayer)
     expect(await deliveryOf(id)).toMatchObject({ kind: 'deliver', state: 'confirmed', valueWei: 0n })
     expect(await world.executions(id)).toBe(1)
@@ -53,7 +51,7 @@ describe('a payment', () => {
     })
     expect(bids.at(-1)!.args).toMatchObject({ from: toHex(PAYER), amount: 3n * MINIMUM_WEI, referral: toHex(referral) })
     await world.index()
-    expect(await relayer.step()).toMatchObject({ kind: 'idle', queued: 0 })
+    expect(await relayer.step()).toBe('idle')
   })
 
   it.each<[string, Partial<TestPayment>]>([
@@ -62,7 +60,7 @@ describe('a payment', () => {
   ])('that %s is not delivered', async (_, how) => {
     const id = await pay({ name: 'never', ...how })
     const relayer = await world.restart()
-    expect(await relayer.step()).toMatchObject({ queued: 0 })
+    await relayer.step()
     expect(await deliveryOf(id)).toBeUndefined()
   })
 

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -12,9 +10,8 @@ import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { overviewPage } from '../../src/opsPage.js'
 import { countOutcome, showOutbox } from '../../src/relayer/report/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
-import { setPeer } from './deliveries.js'
+import { outboxCommand, setPeer } from './deliveries.js'
 
 let world: BridgeWorld
 let run: RelayRun
@@ -62,15 +59,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const clusterd = async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-  const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, DATABASE_URL: world.postgres.url }
-  const result = promisify(execFile)(command, [...cli, 'outbox', ...args], { env })
-  return result.then(
-    (out) => ({ ...out, code: 0 }),
-    (error: { stdout: string; stderr: string; code: number }) => error,
-  )
-}
+const clusterd = (...args: string[]) => outboxCommand(world)(...args)
 
 describe('a running relayer', () => {
   it('is woken by what is indexed, and delivers', async () => {

@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { insertPayment } from '../support/payments.js'
 import { useProxiedBridge } from '../support/proxiedBridge.js'
-import { deliveriesOf } from './deliveries.js'
+import { deliveriesOf, outboxCommand } from './deliveries.js'
 
 /** What gets stuck in operation: each shows as its alarm, and ends delivered or parked after what that says to do. */
 
@@ -42,11 +39,7 @@ async function settle(relayer: SteppedRelayer): Promise<void> {
   await later(relayer, 10_000)
 }
 
-const clusterd = async (...args: string[]): Promise<string> => {
-  const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, DATABASE_URL: world.postgres.url }
-  return (await promisify(execFile)(command, [...cli, 'outbox', ...args], { env })).stdout
-}
+const clusterd = async (...args: string[]): Promise<string> => (await outboxCommand(world)(...args)).stdout
 
 const asOwner = (functionName: 'pause' | 'unpause') =>
   world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })

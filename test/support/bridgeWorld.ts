@@ -19,7 +19,7 @@ import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/cha
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { Relayer, type RelayerOptions, type StepOutcome } from '../../src/relayer/relayer.js'
+import { Relayer, type RelayerOptions } from '../../src/relayer/relayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -48,7 +48,7 @@ export const RELAYER_KEY: Hex = `0x${'5e'.repeat(32)}`
 export const STRANGER = 7
 
 /** A relayer that tests step by hand. */
-export type SteppedRelayer = Pick<Relayer, 'state' | 'step'>
+export type SteppedRelayer = Pick<Relayer, 'state' | 'step'> & { outcomes: string[] }
 
 export interface BridgeWorld {
   hub: ChainClients & { anvil: Anvil }
@@ -173,12 +173,15 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
     async restart({ file: otherFile = {}, ...options } = {}) {
       await leads.relay?.release()
       leads.relay = await lead(pool, 'relay')
+      const outcomes: string[] = []
       const relayer = await openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
+        onOutcome: ({ kind }, { outcome }) => void outcomes.push(`${kind} ${outcome}`),
         ...options,
       })
       return {
         state: relayer.state,
+        outcomes,
         async step() {
           await Promise.all([allMined(hub), allMined(spoke)])
           return relayer.step()
@@ -195,13 +198,8 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       leads.index = null
     },
     async run(relayer, { steps = 20 } = {}) {
-      const outcomes: string[] = []
-      for (let i = 0; i < steps; i++) {
-        const step = await relayer.step()
-        outcomes.push(...outcomesOf(step))
-        if (step.kind !== 'progressed') break
-      }
-      return outcomes
+      for (let i = 0; i < steps; i++) if ((await relayer.step()) !== 'progressed') break
+      return relayer.outcomes.splice(0)
     },
     async finish(relayer) {
       const outcomes: string[] = []
@@ -253,9 +251,6 @@ export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): He
     functionName: 'placeBids',
     args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
   })
-
-const outcomesOf = ({ jobs }: StepOutcome): string[] =>
-  jobs.flatMap(({ kind, outcomes }) => outcomes.map(({ outcome }) => `${kind} ${outcome}`))
 
 /** Takes the lead from a process that is gone, without waiting for the end of its lease. */
 async function lead(pool: pg.Pool, role: 'index' | 'relay'): Promise<Leadership> {
