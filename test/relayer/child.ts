@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tryLead } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { openRelayer } from '../support/bridgeWorld.js'
+import { takeLead } from '../support/lead.js'
 
 /** A relayer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
 export interface ChildOrder {
@@ -18,11 +18,7 @@ const PATIENCE_MS = 25_000
 const { databaseUrl, file, failpoint, aheadMs } = JSON.parse(process.argv[2]!) as ChildOrder
 armFailpoint(failpoint)
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
-let leadership = await tryLead(pool, 'mainnet', 'relay')
-while (!leadership) {
-  await sleep(20)
-  leadership = await tryLead(pool, 'mainnet', 'relay')
-}
+const leadership = await takeLead(pool, 'relay')
 const clock = { nowMs: () => Date.now() + aheadMs, random: () => 0.5 }
 const relayer = await openRelayer(pool, file, leadership.epoch, { clock })
 const endMs = Date.now() + PATIENCE_MS

@@ -3,10 +3,10 @@ import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
-import { tryLead } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { Payer } from '../../src/relayer/payer.js'
+import { takeLead } from '../support/lead.js'
 
 /** A payer in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */
 export interface PayoutChildOrder {
@@ -28,11 +28,7 @@ const POLL_MS = 20
 const order = JSON.parse(process.argv[2]!) as PayoutChildOrder
 armFailpoint(order.failpoint)
 const pool = createPool({ url: order.databaseUrl, max: 4, applicationName: 'test child' })
-let leadership = await tryLead(pool, 'mainnet', 'relay')
-while (!leadership) {
-  await sleep(POLL_MS)
-  leadership = await tryLead(pool, 'mainnet', 'relay')
-}
+const leadership = await takeLead(pool, 'relay')
 const payer = new Payer({
   ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },
   releaseAfterMs: 3_600_000,

@@ -12,8 +12,7 @@ import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { listJobs } from '../../src/db/outbox/list.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
-import { LEADER_ROLE } from '../../src/db/pg/codes.js'
-import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
+import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
@@ -36,6 +35,7 @@ import {
   SPOKE_CHAIN_ID,
   SPOKE_EID,
 } from './bridgeContracts.js'
+import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 import { allMined } from './miner.js'
 
@@ -165,14 +165,14 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
     },
     async index() {
       if (!leads.index) {
-        leads.index = await lead(pool, 'index')
+        leads.index = await takeLead(pool, 'index')
         indexers = await Promise.all((await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)))
       }
       for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
     },
     async restart({ file: otherFile = {}, ...options } = {}) {
       await leads.relay?.release()
-      leads.relay = await lead(pool, 'relay')
+      leads.relay = await takeLead(pool, 'relay')
       const outcomes: string[] = []
       const relayer = await openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
@@ -251,12 +251,6 @@ export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): He
     functionName: 'placeBids',
     args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
   })
-
-/** Takes the lead from a process that is gone, without waiting for the end of its lease. */
-async function lead(pool: pg.Pool, role: 'index' | 'relay'): Promise<Leadership> {
-  await pool.query('UPDATE leaders SET until_ms = 0 WHERE network = 0 AND role = $1', [LEADER_ROLE[role]])
-  return (await tryLead(pool, 'mainnet', role))!
-}
 
 type Open = { config: ChainConfig; row: ChainRow; chain: ReturnType<typeof createEvmChain> }
 

@@ -8,7 +8,7 @@ import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
-import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
+import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { Progress } from '../../src/indexer/progress.js'
@@ -19,6 +19,7 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { type TestAccount, testAccount } from '../../src/testing/world.js'
+import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 
 export const MINIMUM_WEI = 10n ** 16n
@@ -130,8 +131,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     },
     async restart({ config: changes = {}, onProgress } = {}) {
       await leadership?.release()
-      leadership = await tryLead(pool, 'mainnet', 'index')
-      if (!leadership) throw new Error('another leader holds the test network')
+      leadership = await takeLead(pool, 'index')
       const opened = await world.open(changes)
       const progress = onProgress ? { onProgress } : {}
       return createChainIndexer({
