@@ -112,27 +112,6 @@ it('an answer without a result is none: another node is asked', async () => {
   expect(await gasPrice(pool(empty, await node()))).toMatch(/^0x/)
 })
 
-describe('questions about statuses', () => {
-  it.each(['hang', 'server_error'] as const)(
-    'are not put to nodes that all failed (%s) before one answers again',
-    async (kind) => {
-      let isAway = false
-      const nodes = [await node(() => (isAway ? kind : null)), await node(() => (isAway ? kind : null))]
-      const rpc = pool(...nodes).forUse('status')
-      await gasPrice(rpc)
-      isAway = true
-      await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
-      const before = nodes.map(asked)
-      const all = await Promise.allSettled(Array.from({ length: 20 }, () => gasPrice(rpc)))
-      expect(all.every(({ status }) => status === 'rejected')).toBe(true)
-      expect(nodes.map(asked)).toEqual(before)
-      isAway = false
-      expect(await waitFor(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50)).toBe(true)
-      await Promise.all(Array.from({ length: 20 }, () => gasPrice(rpc)))
-    },
-  )
-})
-
 describe('a node that is behind', () => {
   it('is passed over once the heads have been compared', async () => {
     const test = async (method: string, params: unknown[]) =>

@@ -19,8 +19,6 @@ export interface Share {
   waiting: number
   /** Time limit of a call, ms, where it is shorter than the method's. */
   limitMs?: number
-  /** Whether no call is made to nodes that all failed before one of them answers a question in the background. */
-  failsFast?: boolean
 }
 
 /** A node's health, for metrics. */
@@ -53,8 +51,8 @@ export class Node {
   readonly call: Call
   /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
   checked: Promise<void> | null = null
-  /** The question in the background that shows whether it answers again. */
-  probing: Promise<void> | null = null
+  /** Whether a question in the background, which shows whether it answers again, is under way. */
+  isProbed = false
   head: HeadVerdict | null = null
   #wrong: WrongChainError | null = null
   #faultsInARow = 0
@@ -101,7 +99,7 @@ export class Node {
 
   /** Whether it had faults and may be looked at again. */
   needsProbe = (nowMs: number): boolean =>
-    this.probing === null &&
+    !this.isProbed &&
     (this.#faultsInARow > 0 || this.#wrong !== null) &&
     this.#restUntilMs <= nowMs &&
     !this.isMuted(nowMs)

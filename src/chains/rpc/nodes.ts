@@ -1,4 +1,3 @@
-import { inTime } from '../../ops/notify.js'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
@@ -49,8 +48,8 @@ export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 
 
 /** Bounds what strangers' requests of one kind can make the API ask of a node. */
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
-/** Statuses are polled: who is told soon that a chain is away asks again. */
-const STATUSES: Share = { ...STRANGERS, limitMs: 3_000, failsFast: true }
+/** Statuses are polled: a client that learns soon that a chain is away asks again. */
+const STATUSES: Share = { ...STRANGERS, limitMs: 3_000 }
 /** Who signs in waits: a node that hangs leaves time for another's word, and for that on it (`smartWallet.ts`). */
 const WALLETS: Share = { ...STRANGERS, limitMs: 2_000 }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
@@ -63,8 +62,6 @@ const SHARES: Readonly<Record<Use, Share | undefined>> = {
 const COMPARE_EVERY_MS = 5_000
 /** Time for which a node is tried last that others have contradicted. */
 const PASSED_OVER_MS = 60_000
-/** Time for which a call waits for a node that failed before. */
-const RECOVERY_MS = 500
 
 /** Pools of the same nodes, and what they learn of them together. */
 interface Family<Hash extends string> {
@@ -135,7 +132,6 @@ export class NodePool<Hash extends string> {
    * @throws as `call`
    */
   async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    if (this.#options.share?.failsFast) await this.#recovery()
     let last: Error | null = null
     for (const node of this.#inOrder()) {
       const answer = await this.#ask(node, work)
@@ -225,37 +221,17 @@ export class NodePool<Hash extends string> {
       .map((node) => ({ node, rank: node.rank(nowMs) }))
       .sort((a, b) => a.rank - b.rank)
     if (ranked[0]?.rank === 0 || ranked[0]?.rank === 1)
-      for (const { node } of ranked) if (node.needsProbe(nowMs)) void this.#probe(node)
+      for (const { node } of ranked) if (node.needsProbe(nowMs)) this.#probe(node)
     return ranked.map(({ node }) => node)
   }
 
   /** Asks one question in the background; the node is used again once it answers. Never throws. */
-  #probe(node: Node): Promise<void> {
+  #probe(node: Node): void {
     const hasEnded = () => {
-      node.probing = null
+      node.isProbed = false
     }
-    node.probing = this.#ask(node, (call) => this.#options.headOf(call)).then(hasEnded, hasEnded)
-    return node.probing
-  }
-
-  /**
-   * Where all nodes have failed, waits for one that answers again. @throws ChainUnavailableError when none does in time
-   */
-  async #recovery(): Promise<void> {
-    const nowMs = performance.now()
-    const awake = this.#nodes.filter((node) => !node.isMuted(nowMs))
-    const hasFailed = (node: Node) => node.rank(nowMs) > 1
-    if (awake.length === 0 || !awake.every(hasFailed)) return
-    const answered = awake.map(async (node) => {
-      await (node.probing ?? this.#probe(node))
-      if (hasFailed(node)) throw new Error(`${node.host} does not answer`)
-    })
-    const recovered = Promise.any(answered).then(
-      () => null,
-      ({ errors }: AggregateError) => errors[0] as Error,
-    )
-    const reason = await inTime(RECOVERY_MS, recovered, new Error(`${awake[0]!.host} has not answered again`))
-    if (reason) throw this.#unavailable(reason)
+    node.isProbed = true
+    this.#ask(node, (call) => this.#options.headOf(call)).then(hasEnded, hasEnded)
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
