@@ -77,24 +77,16 @@ const SESSION_ITEM = 'clusterd.session'
 
 const storeSession = (session: Session | null): void => keepItem(SESSION_ITEM, session)
 
-type Proof = Record<'signature' | 'signingDate' | 'type' | 'wallet', string>
 type Say = Account['say']
 
-/** Signs in. A smart wallet's signature counts only over a message bound to it, so a refused one is asked for again. */
-async function tokenOf({ type, address, sign }: ConnectedAccount, say: Say): Promise<string> {
-  const messageOf = (query = '') =>
-    call<{ message: string; signingDate: string }>(`/v1/auth/message${query}`, { isTestnet: false })
-  const exchange = (body: Proof) => call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })
-  const proofOf = async ({ message, signingDate }: { message: string; signingDate: string }): Promise<Proof> => ({
-    ...{ signature: await sign(message), signingDate, type, wallet: address },
+/** Signs in by a message bound to the wallet, so that a smart wallet's signature counts too. */
+async function tokenOf({ type, address, sign }: ConnectedAccount): Promise<string> {
+  const query = new URLSearchParams({ type, wallet: address })
+  const { message, signingDate } = await call<{ message: string; signingDate: string }>(`/v1/auth/message?${query}`, {
+    isTestnet: false,
   })
-  try {
-    return (await exchange(await proofOf(await messageOf()))).token
-  } catch (error) {
-    if (type !== 'evm' || !isRefused(error)) throw error
-    say('One more signature: this one names the wallet, as contracts need it.')
-    return (await exchange(await proofOf(await messageOf(`?${new URLSearchParams({ type, wallet: address })}`)))).token
-  }
+  const body = { signature: await sign(message), signingDate, type, wallet: address }
+  return (await call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })).token
 }
 
 /** The cluster of the wallet, and what it owns. */
@@ -305,7 +297,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     async signIn(wallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
-      const token = await tokenOf(found, talk.say)
+      const token = await tokenOf(found)
       keep({ token, type: found.type, address: found.address, walletId: wallet.id })
       talk.say('Signed in.')
     },
