@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { protectServer, SERVER_LIMITS } from '../../api/guard/socketLimits.js'
 import { testWallet } from '../../web/generated/testWallet.js'
 import { answerWallet, type WalletRequest, type WalletWorld } from './wallet.js'
 
@@ -31,13 +30,11 @@ const MAX_BODY_BYTES = 65_536
 
 /** Starts the front. */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const server = createServer(SERVER_LIMITS, (req, res) => {
+  const server = createServer((req, res) => {
     const path = req.url?.split('?', 1)[0]
     if (path === SCRIPT || path === RPC) void answerOwn(options.world, path, req, res)
     else pass(options.target, req, res)
   })
-  // what is no HTTP gets the daemon's answer without getting there
-  protectServer(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host ?? '127.0.0.1', resolve)
