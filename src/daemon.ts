@@ -104,7 +104,7 @@ export class Daemon {
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
     for (const network of NETWORKS) {
-      const ctx = { network, ...opening, databaseUrl: this.#config.databaseDirectUrl, signal: this.#stopping.signal }
+      const ctx = { network, ...opening, signal: this.#stopping.signal }
       const sources = {
         chains: chains.filter(({ chain }) => chain.network === network),
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,

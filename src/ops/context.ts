@@ -8,8 +8,6 @@ import type { Metrics } from './metrics.js'
 export interface Context {
   network: Network
   pool: pg.Pool
-  /** For connections of their own: locks and notifications. */
-  databaseUrl: string
   log: Logger
   metrics: Metrics
   /** The loops of this process. */

@@ -12,7 +12,7 @@ export const LEADER_ROLE = { index: 0, relay: 1 } as const
 export type LeaderRole = keyof typeof LEADER_ROLE
 
 /** First key of the advisory locks: "clus". */
-export const LOCK_CLASS = 0x636c7573
+const LOCK_CLASS = 0x636c7573
 /** The same of locks on schemas under way, by the number in their name: "rfld". */
 export const REFOLD_CLASS = 0x72666c64
 /** Purposes of a network's advisory locks: an operator's rewind, the load of an airdrop. Never renumber. */
