@@ -10,10 +10,11 @@ import {
   zeroHash,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testSmartWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
+import { freshEach } from './support/chain.js'
 import { claimedIn, type DistributorWorld, ownerOf, startDistributorWorld } from './support/distributor.js'
 import { TOKEN } from './support/payments.js'
 
@@ -22,15 +23,11 @@ const TO = getAddress('0x00000000000000000000000000000000000000b0')
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 let world: DistributorWorld
-let fresh: Hex
 
 beforeAll(async () => {
   world = await startDistributorWorld()
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 const evm = () => world.claims[0]!

@@ -1,6 +1,7 @@
-import { ContractFunctionRevertedError, type Hex, zeroHash } from 'viem'
+import { ContractFunctionRevertedError, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { freshEach } from './support/chain.js'
 import {
   DELIVER_LIMIT_WEI,
   type Delivery,
@@ -24,15 +25,11 @@ const SOURCE = `0x${'50'.repeat(32)}` as const
 const DAY_S = 86_400n
 
 let world: HubWorld
-let fresh: Hex
 
 beforeAll(async () => {
   world = await startHubWorld()
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 let count = 0n

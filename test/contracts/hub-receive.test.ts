@@ -1,5 +1,6 @@
 import { concatHex, getAddress, type Hex, maxUint256, padHex, sliceHex, toHex, zeroAddress, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freshEach } from './support/chain.js'
 import {
   eventsOf,
   type HubWorld,
@@ -25,17 +26,13 @@ const SUM = sumOf(AMOUNTS)
 const NOBODY = '0x00000000000000000000000000000000000000d0'
 
 let world: HubWorld
-let fresh: Hex
 let alice: Hex
 
 beforeAll(async () => {
   world = await startHubWorld()
   alice = word(world.alice)
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 const uint = (value: bigint) => toHex(value, { size: 32 })

@@ -1,5 +1,6 @@
 import { getAddress, type Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshEach } from './support/chain.js'
 import {
   eventsOf,
   HERE,
@@ -24,17 +25,13 @@ const SUM = sumOf(AMOUNTS)
 const NOBODY = '0x00000000000000000000000000000000000000d0'
 
 let world: HubWorld
-let fresh: Hex
 let alice: Hex
 
 beforeAll(async () => {
   world = await startHubWorld()
   alice = word(world.alice)
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 // Withdrawals that come in messages; those of direct callers are in hub.test.ts.

@@ -1,7 +1,8 @@
 import { type Address, getAddress, zeroAddress, zeroHash } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { freshEach } from './support/chain.js'
 import { eventsOf, HERE, type HubWorld, hubCall, MINIMUM_WEI, nameOf, startHubWorld, word } from './support/hub.js'
 import { REFUSE, startWallet } from './support/wallet.js'
 
@@ -11,15 +12,11 @@ const HALF = MINIMUM_WEI / 2n
 const MAX_BID_GAS = 49_000n
 
 let world: HubWorld
-let fresh: `0x${string}`
 
 beforeAll(async () => {
   world = await startHubWorld()
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'paused' | 'deliverLimit'>(

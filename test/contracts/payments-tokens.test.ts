@@ -1,11 +1,12 @@
-import { encodeDeployData, encodeFunctionData, getAddress, type Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { encodeDeployData, encodeFunctionData, getAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
+import { freshEach } from './support/chain.js'
 import { nameOf } from './support/hub.js'
 import {
   NATIVE,
@@ -23,15 +24,11 @@ import { REFUSE, startWallet } from './support/wallet.js'
 const TO = '0x00000000000000000000000000000000000000B0'
 
 let world: PaymentsWorld
-let fresh: Hex
 
 beforeAll(async () => {
   world = await startPaymentsWorld()
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 const refuse = (...payments: Parameters<typeof world.endTx>[1]) =>

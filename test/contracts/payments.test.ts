@@ -1,6 +1,7 @@
 import { getAddress, type Hex, toEventSelector, toFunctionSelector, zeroHash } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { communityPaymentsAbi, communityPaymentsBytecode } from '../../src/chains/evm/contracts/index.js'
+import { freshEach } from './support/chain.js'
 import { nameOf, word } from './support/hub.js'
 import {
   type EndingCall,
@@ -22,15 +23,11 @@ const CLUB = nameOf('club')
 const FOOBAR = nameOf('foobar')
 
 let world: PaymentsWorld
-let fresh: Hex
 
 beforeAll(async () => {
   world = await startPaymentsWorld()
 })
-beforeEach(async () => {
-  if (fresh) await world.testClient.revert({ id: fresh })
-  fresh = await world.testClient.snapshot()
-})
+freshEach(() => world)
 afterAll(() => world.stop())
 
 const idOf = (payment: Payment) => paymentId(payment, world.payments)

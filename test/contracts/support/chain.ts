@@ -12,7 +12,7 @@ import {
   isHex,
   type TransactionReceipt,
 } from 'viem'
-import { expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import { startAnvil } from '../../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../../src/testing/chains/receipt.js'
 
@@ -20,6 +20,15 @@ import { receiptOf } from '../../../src/testing/chains/receipt.js'
 const CALL_GAS = 12_000_000n
 
 export type Chain = Awaited<ReturnType<typeof startChain>>
+
+/** Takes the chain back to where it was before the first test of the file, before each other one. */
+export function freshEach(chain: () => Pick<Chain, 'testClient'>): void {
+  let fresh: Hex | undefined
+  beforeEach(async () => {
+    if (fresh) await chain().testClient.revert({ id: fresh })
+    fresh = await chain().testClient.snapshot()
+  })
+}
 
 /** An anvil that mines each transaction at once, with clients that use its ten unlocked accounts. */
 export async function startChain(chainId = 31_337, options: { extraArgs?: readonly string[] } = {}) {
