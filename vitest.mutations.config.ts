@@ -13,8 +13,8 @@ class SmallestFirst extends BaseSequencer {
 
 /**
  * The tests of `npm run mutations` (stryker.config.json): no chain, no database, no process. Files of the relayer
- * that only move what others decided between chain and database (nonces, payer, relayer, run, store) are not mutated:
- * test/relayer runs them against real ones. docs/mutations.md shows how to narrow a run to one folder.
+ * that only move what others decided between chain and database (nonces, relayer, run, solanaRelayer, store) are not
+ * mutated: test/relayer runs them against real ones. docs/mutations.md shows how to narrow a run to one folder.
  */
 export default defineConfig({
   test: {

@@ -18,7 +18,7 @@ import type { Logger } from './ops/log/log.js'
 import { inTime } from './ops/notify.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
-import type { PayerSource } from './relayer/run.js'
+import type { SolanaRelayerSource } from './relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
@@ -105,7 +105,7 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 /** A network's Solana cluster, the source of its watcher, and the payer of its jobs. */
 export interface OpenSolana extends SolanaSource {
   chain: SolanaChain
-  payer: PayerSource
+  payer: SolanaRelayerSource
 }
 
 /**

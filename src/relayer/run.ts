@@ -9,11 +9,11 @@ import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { Payer } from './payer.js'
 import { Relayer, type RelayerOptions } from './relayer.js'
 import type { OutboxState } from './report/metrics.js'
 import { OutboxLog } from './report/outboxLog.js'
 import { outboxProblems } from './report/problems.js'
+import { SolanaRelayer } from './solanaRelayer.js'
 import type { Outcome } from './step.js'
 import type { RelayTarget } from './targets.js'
 
@@ -21,7 +21,7 @@ import type { RelayTarget } from './targets.js'
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */
-export interface PayerSource {
+export interface SolanaRelayerSource {
   /** Null without the relay authority's key. */
   signer: SolanaSigner | null
   autoRefunds: boolean
@@ -39,7 +39,7 @@ export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network'
   /** The chains on which transactions are sent, the hub first. */
   targets: readonly RelayTarget[]
   /** The network's Solana cluster, if any. */
-  solana?: PayerSource | undefined
+  solana?: SolanaRelayerSource | undefined
   /** Gets each step of each job, with what is stored after it. */
   onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
   missingKeys: readonly string[]
@@ -152,18 +152,18 @@ async function reportAuthority({ log, network }: RelayRunOptions, signer: Solana
 /** The worker of a network's Solana cluster. A cluster that is away delays no other worker. */
 function payWorker(
   options: RelayRunOptions,
-  source: PayerSource,
+  source: SolanaRelayerSource,
   { outboxLog, epoch, check }: { outboxLog: OutboxLog; epoch: number; check: () => void },
-  onStart: (payer: Payer) => void,
+  onStart: (payer: SolanaRelayer) => void,
 ): Worker {
   const { pool, network, clock, log } = options
   const { signer, autoRefunds, releaseAfterMs } = source
-  let payer: Payer | null = null
-  const open = async (): Promise<Payer> => {
+  let payer: SolanaRelayer | null = null
+  const open = async (): Promise<SolanaRelayer> => {
     const { chain } = await source.open()
     if (signer) await reportAuthority(options, signer)
     else log.info({ network }, "without the relay authority's key payments are neither settled nor refunded")
-    const opened = new Payer({
+    const opened = new SolanaRelayer({
       ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },
       onOutcome: (row, outcome) => {
         outboxLog.outcome(row, outcome)

@@ -13,7 +13,7 @@ import { openSolana } from '../../src/open.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { Payer, type PayerOptions } from '../../src/relayer/payer.js'
+import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -59,11 +59,11 @@ export interface PaymentWorld {
   /** Indexes new payments on Solana. */
   watch(): Promise<void>
   /** A payer that leads, as after a restart. */
-  restart(options?: Partial<PayerOptions>): Promise<Payer>
+  restart(options?: Partial<SolanaRelayerOptions>): Promise<SolanaRelayer>
   /** The payment as it is stored. */
   stored(paid: Paid): Promise<StoredPayment>
   /** Steps until nothing is under way. */
-  finish(payer: Payer): Promise<void>
+  finish(payer: SolanaRelayer): Promise<void>
   /** Delivers all messages to the hub, and indexes their outcomes. */
   deliver(): Promise<void>
   payout(paid: Paid): Promise<{ state: number; kind: number; reason: string | null; failures: number } | undefined>
@@ -158,7 +158,7 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
     },
     async restart(options = {}) {
       await bridge.restart()
-      return new Payer({
+      return new SolanaRelayer({
         ...{
           pool: bridge.pool,
           network: 'mainnet',

@@ -5,7 +5,7 @@ import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
-import { Payer } from '../../src/relayer/payer.js'
+import { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
 import { takeLead } from '../support/lead.js'
 
 /** A payer in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */
@@ -29,7 +29,7 @@ const order = JSON.parse(process.argv[2]!) as PayoutChildOrder
 armFailpoint(order.failpoint)
 const pool = createPool({ url: order.databaseUrl, max: 4, applicationName: 'test child' })
 const leadership = await takeLead(pool, 'relay')
-const payer = new Payer({
+const payer = new SolanaRelayer({
   ...{ pool, network: 'mainnet', chain: order.chain, autoRefunds: order.autoRefunds, epoch: leadership.epoch },
   releaseAfterMs: 3_600_000,
   signer: createSolanaSigner({

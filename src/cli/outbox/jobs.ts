@@ -3,7 +3,7 @@ import type { JobRow } from '../../db/outbox/rows.js'
 import { JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
 import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { type Order, orderJob, requireJob } from '../../relayer/orders.js'
+import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
 import { duration, printJson, table } from '../output.js'
 import { type NetworkOptions, networksOf } from '../values.js'
@@ -57,8 +57,8 @@ export async function show(id: string, options: { json?: boolean }): Promise<voi
 }
 
 /** `clusterd outbox retry | park | resume <id>`; a running daemon takes the change up at once. */
-export async function change(order: Order, id: string, options: { json?: boolean }): Promise<void> {
-  print(await withPool(DATABASE, (pool) => orderJob(pool, order, id)), options)
+export async function change(action: OperatorAction, id: string, options: { json?: boolean }): Promise<void> {
+  print(await withPool(DATABASE, (pool) => actOnJob(pool, action, id)), options)
 }
 
 function statesOf({ state, all }: ListOptions): readonly JobState[] {

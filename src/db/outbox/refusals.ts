@@ -37,8 +37,8 @@ export async function queueRefusals(
 }
 
 /**
- * Leaves refusals of payments in a chain's own coin to their payers while they are worth less than they cost, and queues
- * them again once they are worth it. What was tried, or an operator resumed, is left as it is.
+ * Leaves refusals of payments in a chain's own coin to their payers while they are worth less than they cost, and
+ * queues them again once they are worth it. What was tried, or an operator resumed, is left as it is.
  * @returns how many it changed
  */
 export async function weighRefusals(

@@ -3,8 +3,8 @@ import type { OpenJobs } from '../../db/outbox/stats.js'
 import type { OutboxMetrics } from '../../ops/outboxMetrics.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { PayerState } from '../payer.js'
 import type { RelayerState } from '../relayer.js'
+import type { SolanaRelayerState } from '../solanaRelayer.js'
 import type { Outcome } from '../step.js'
 
 /** Outcomes of looks that changed nothing. */
@@ -22,7 +22,7 @@ export function countOutcome(
 export interface OutboxState {
   network: Network
   relayers: readonly RelayerState[]
-  payer: PayerState | null
+  payer: SolanaRelayerState | null
 }
 
 /** Sets the gauges of a network's outbox. */

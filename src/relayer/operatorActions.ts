@@ -6,7 +6,7 @@ import { changeJob } from './store.js'
 
 const CHANGES = { retry, park, resume }
 /** What an operator may ask of a job. */
-export type Order = keyof typeof CHANGES
+export type OperatorAction = keyof typeof CHANGES
 
 /** A job by its id. @throws Error with one sentence where there is none */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
@@ -19,11 +19,11 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
  * Changes a job on the operator's word; a running daemon takes the change up at once.
  * @throws Error with one sentence where there is no such job, or nothing to change
  */
-export async function orderJob(pool: pg.Pool, order: Order, id: string): Promise<JobRow> {
+export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string): Promise<JobRow> {
   const before = await requireJob(pool, id)
-  const after = CHANGES[order](before)
-  if (before.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${order}.`)
-  if (order === 'resume' && after.state === before.state && after.release === before.release)
+  const after = CHANGES[action](before)
+  if (before.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
+  if (action === 'resume' && after.state === before.state && after.release === before.release)
     throw new Error(`Job ${id} is ${before.state}, not parked: there is nothing to resume.`)
-  return changeJob(pool, before, CHANGES[order])
+  return changeJob(pool, before, CHANGES[action])
 }

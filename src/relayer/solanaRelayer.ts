@@ -23,7 +23,7 @@ const STATS_EVERY_MS = 5_000
 /** Rent of an account without data, lamports: no fee may leave the authority less. */
 const RENT_LAMPORTS = 890_880n
 
-export interface PayerOptions {
+export interface SolanaRelayerOptions {
   pool: pg.Pool
   network: Network
   /** Number of the program's chain. */
@@ -40,7 +40,7 @@ export interface PayerOptions {
   onOutcome?: ((row: Row, outcome: Pick<Outcome, 'outcome'>) => void) | undefined
 }
 
-export interface PayerState {
+export interface SolanaRelayerState {
   network: Network
   /** Jobs on the cluster, and refunds that nobody has queued. */
   stats: { open: readonly OpenJobs[]; owed: { count: number; lamports: bigint } } | null
@@ -51,9 +51,9 @@ export interface PayerState {
 type Row = JobRow<BlockhashTx>
 
 /** Runs the jobs of one program's payments with its relay authority, in the network's leading process. */
-export class Payer {
-  readonly state: PayerState
-  readonly #options: PayerOptions
+export class SolanaRelayer {
+  readonly state: SolanaRelayerState
+  readonly #options: SolanaRelayerOptions
   readonly #clock: Clock
   #statsAtMs = Number.NEGATIVE_INFINITY
   /** Changes of the current step. */
@@ -61,7 +61,7 @@ export class Payer {
   #errors: unknown[] = []
   #alive = () => {}
 
-  constructor(options: PayerOptions) {
+  constructor(options: SolanaRelayerOptions) {
     this.#options = options
     this.#clock = options.clock ?? { nowMs: Date.now, random: Math.random }
     this.state = { network: options.network, stats: null, balanceLamports: null }
