@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http'
 export const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
 
 /**
- * Whether a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own form with
- * any user.
+ * Tells whether a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own
+ * form with any user.
  */
 export function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
   const [, scheme, given] = /^(Bearer|Basic) (.+)$/.exec(headers.authorization ?? '') ?? []

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import type { TextFile } from './tree.js'
+
+/** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
+export const ROOMS: Readonly<Record<string, number>> = {
+  '(top)': 1_100,
+  api: 8_600,
+  chains: 7_650,
+  cli: 4_750,
+  client: 950,
+  config: 1_450,
+  contracts: 50,
+  db: 8_750,
+  indexer: 3_000,
+  ops: 1_450,
+  push: 900,
+  registry: 4_400,
+  relayer: 2_300,
+  testing: 5_500,
+  web: 3_850,
+}
+
+/** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */
+const CLAUSE = /^\s*(?:\/\*\*|\*|\/\/)\s*(?:what|who|whose|where|whether|how|it|those|one)\b/i
+
+/** Comments that begin with a clause, as `path:line`; lines that go on with a comment are none. */
+export function clauseComments({ path, text }: TextFile): string[] {
+  const lines = text.split('\n')
+  const isLine = (line = '') => /^\s*\/\//.test(line)
+  return lines.flatMap((line, i) => {
+    const before = lines[i - 1] ?? ''
+    const begins = isLine(line) ? !isLine(before) : /^\s*\/\*\*/.test(line) || /^\s*\/\*\*\s*$/.test(before)
+    return begins && CLAUSE.test(line) ? [`${path}:${i + 1}`] : []
+  })
+}
+
+/** Room of a file below src: its top folder, or `(top)`. */
+export const roomOf = (path: string): string => (path.split('/').length > 2 ? path.split('/')[1]! : '(top)')
+
+/** Last commit whose title may be of any length. */
+const TITLES_SINCE = '74549359684b'
+const TITLE_WIDTH = 72
+
+/** Titles of commits that are too long; none where the history does not reach back far enough. */
+export function longTitles(root: string): string[] {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+  try {
+    return git('log', '--no-merges', '--format=%h %s', `${TITLES_SINCE}..HEAD`)
+      .split('\n')
+      .filter((line) => line.slice(line.indexOf(' ') + 1).length > TITLE_WIDTH)
+  } catch {
+    return []
+  }
+}
