@@ -39,11 +39,10 @@ const BENCHES = values.quick
       'bench-index': ['20000', '--payments', '4000'],
       'bench-live': ['--blocks', '40'],
       'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
-      'bench-bulk': ['--registrations', '10000', '--rounds', '100'],
       'bench-idle': ['--seconds', '15'],
     }
   : {
-      ...{ 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-bulk': [] },
+      ...{ 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'] },
       'bench-idle': [],
     }
 

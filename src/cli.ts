@@ -13,7 +13,6 @@ import { addKeyCommands } from './cli/keys/commands.js'
 import type { McpOptions } from './cli/mcp/mcp.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
-import type { RefundOptions } from './cli/refunds.js'
 import type { RestoredCommand } from './cli/restored.js'
 import type { RewindCommand } from './cli/rewind.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
@@ -107,14 +106,6 @@ program
   .option('--yes', 'do it')
   .option('--json', 'as JSON')
   .action(async (options: RestoredCommand) => (await import('./cli/restored.js')).restored(options))
-
-withNetwork(program.command('refunds <address>'), 'default: mainnet')
-  .description('what an address is owed on every chain of a network; --json gives the transactions that take it')
-  .option('--to <address>', 'the receiver of the money on EVM chains; default: the address itself')
-  .option('--json', 'as JSON, as GET /v1/refunds/:address answers it')
-  .action(async (address: string, options: RefundOptions) =>
-    (await import('./cli/refunds.js')).showRefunds(address, options),
-  )
 
 program
   .command('mcp')

@@ -29,10 +29,3 @@ export function ask(agent: Agent, url: string, { body, token }: Asked = {}): Pro
     req.end(body)
   })
 }
-
-/** Milliseconds that work takes. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedMs = performance.now()
-  await work()
-  return performance.now() - startedMs
-}

@@ -77,18 +77,14 @@ async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<Ch
 
 function print(report: RewindReport, isApplied: boolean): void {
   const { network, label, block, generation, entries, events } = report
-  const isLight = generation.to === generation.from
-  const done = isLight
-    ? `${network}: the blocks of chain "${label}" from ${block} on are taken back; the journal has nothing of them and goes on.`
-    : `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
+  const done = `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
   console.log(
     isApplied
       ? done
       : `${network}: leaving out the blocks of chain "${label}" from ${block} on would change this (nothing is changed yet):`,
   )
   console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
-  if (!isLight)
-    console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
+  console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
   list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
   list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
   list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)

@@ -72,7 +72,7 @@ describe('the command line', () => {
   })
 
   it('says in one sentence what it refuses', async () => {
-    for (const command of [['replay'], ['refunds', '0x0'], ['solana', 'show'], ['outbox'], ['airdrop', 'list']])
+    for (const command of [['replay'], ['solana', 'show'], ['outbox'], ['airdrop', 'list']])
       await expect(runCli([...command, '--network', 'testnet', '--mainnet'], {})).rejects.toThrow(
         /\nclusterd: Say --mainnet or --testnet, not both\.\n$/,
       )

@@ -3,18 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  FOLDER,
-  initStatements,
-  interpolate,
-  placed,
-  read,
-  readCompose,
-  settingsOf,
-} from '../../scripts/topology/files.js'
 import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
+import { FOLDER, initStatements, interpolate, placed, read, readCompose, settingsOf } from '../support/topologyFiles.js'
 
-/** examples/deploy/topology says what the code does; `npm run topology` starts it. */
+/** examples/deploy/topology says what the code does. */
 
 const services = readCompose()
 const names = Object.keys(services)

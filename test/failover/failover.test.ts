@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wholeFeed } from '../../scripts/topology/visitors.js'
 import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { ask } from '../../src/testing/signIn.js'
 import { missingForPatroni, type Node, type PatroniCluster, startPatroni } from '../support/patroni.js'
+import { wholeFeed } from '../support/visitors.js'
 import { type Load, startLoad } from './load.js'
 
 /** For a machine that other tests share; docs/operations.md has what was measured on a quiet one. */

@@ -1,5 +1,5 @@
-import type { Entry } from '../../src/registry/journal/entry.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
+import type { Entry } from '../../src/registry/journal/entry.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { type ApiWorld, bid, START_MS } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'

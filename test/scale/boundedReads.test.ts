@@ -1,7 +1,5 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generate } from '../../scripts/scale/generate.js'
-import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../../scripts/scale/population.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
 import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
@@ -26,6 +24,8 @@ import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useDatabase } from '../storage/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
+import { generate } from '../support/scale/generate.js'
+import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/population.js'
 
 /** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
 const NAMES = 5_000

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { Entries } from '../../scripts/scale/entries.js'
-import { generate } from '../../scripts/scale/generate.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useDatabase } from '../storage/database.js'
+import { Entries } from '../support/scale/entries.js'
+import { generate } from '../support/scale/generate.js'
 
 const NAMES = 2_000
 const database = useDatabase()

@@ -15,7 +15,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAMS = ['cli', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
 /** Of tests, and scripts that they run. */
 const TEST_PROGRAMS = [
-  'scripts/bench-bulk',
   'scripts/bench-index',
   'scripts/bench-live',
   'test/relayer/child',

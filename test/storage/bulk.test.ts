@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generate } from '../../scripts/scale/generate.js'
-import { nameOf, walletOf } from '../../scripts/scale/population.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { generate } from '../support/scale/generate.js'
+import { nameOf, walletOf } from '../support/scale/population.js'
 import { useDatabase } from './database.js'
 
 const NAMES = 600

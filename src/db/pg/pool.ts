@@ -63,7 +63,7 @@ const NOTICE_CLIENTS = [
 ]
 
 /** Makes the server notice the end of this client, its host or the way to it. */
-export async function noticeClient(client: pg.ClientBase): Promise<void> {
+async function noticeClient(client: pg.ClientBase): Promise<void> {
   for (const setting of NOTICE_CLIENTS) await client.query(setting).catch(() => {})
 }
 

@@ -33,7 +33,7 @@ const bytesOf = (client: pg.ClientBase): number => {
 }
 
 /** Closes a connection at once, whatever it waits for; its queries fail. */
-export function cut(client: pg.ClientBase, reason: string): void {
+function cut(client: pg.ClientBase, reason: string): void {
   driverOf(client).connection.stream.destroy(new Error(`Connection terminated: ${reason}`))
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, FEED_START, feedHash } from './feedHash.js'
 import vector from '../../../test/vectors/feed/checkpoint.json' with { type: 'json' }
+import { canonicalJson, FEED_START, feedHash } from './feedHash.js'
 
 describe('the hash of the feed', () => {
   it('is that of the vectors', () => {

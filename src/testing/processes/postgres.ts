@@ -77,7 +77,7 @@ export function preparePostgres(common: PreparedPostgres): void {
 }
 
 /** URL of another database on the same server. */
-export function databaseUrl(url: string, name: string): string {
+function databaseUrl(url: string, name: string): string {
   const result = new URL(url)
   result.pathname = `/${encodeURIComponent(name)}`
   return result.href

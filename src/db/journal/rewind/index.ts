@@ -7,7 +7,6 @@ import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { rewindLightly } from './light.js'
 import { alone, switchInTries } from './lock.js'
 import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
@@ -24,8 +23,7 @@ export interface RewindOptions {
 const LEFT_FOR_SWITCH = 1_000
 
 /**
- * Takes a chain's blocks from one on back: their rows alone where the journal has nothing of them (`light.ts`), else by
- * a new generation without their entries. Other entries keep order and time; the fold runs beside the live tables, and
+ * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and time; the fold runs beside the live tables, and
  * one transaction switches over. The daemon may run: the indexing leader stops writing and takes over anew. Without
  * `apply` the result is discarded.
  *
@@ -36,8 +34,6 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
   const { network } = target.row
   const schema = `rewind_${network}`
   return alone(pool, { network, schema }, async (writer) => {
-    const light = await rewindLightly(writer, target, options.apply)
-    if (light) return light
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }

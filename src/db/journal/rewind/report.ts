@@ -5,7 +5,6 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { readHead } from '../head.js'
 import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
 import type { RewindTarget } from './target.js'
 
@@ -93,20 +92,6 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
 /** What a rewind changes outside the journal and its tables. */
 type RowsReport = Pick<RewindReport, 'verdicts' | 'deliveries' | 'payments' | 'messages' | 'staying'>
 
-const NONE = { count: 0, first: [] }
-
-/** The report of a rewind that leaves the journal as it is. */
-export async function readLightReport(client: pg.ClientBase, target: RewindTarget): Promise<RewindReport> {
-  const { row, block } = target
-  const { seq, publicSeq, generation } = await readHead(client, row.network)
-  return {
-    ...{ network: row.network, label: row.label, block, generation: { from: generation, to: generation } },
-    ...{ entries: { before: seq, after: seq }, events: { before: publicSeq, after: publicSeq } },
-    ...{ vanished: NONE, changed: NONE, clusters: NONE, withoutEffect: NONE },
-    ...(await readRowsReport(client, target)),
-  }
-}
-
 function askerOf(client: pg.ClientBase) {
   return {
     count: async (text: string, values: unknown[]): Promise<number> =>
@@ -142,7 +127,7 @@ async function readRowsReport(client: pg.ClientBase, target: RewindTarget): Prom
       ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
       : await count(`FROM messages m WHERE ${vanishing}`, from),
     staying: isHub
-      ? NONE
+      ? { count: 0, first: [] }
       : await sample(
           `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
           ({ guid }: { guid: Buffer }) => ({ guid: toHex(guid) }),

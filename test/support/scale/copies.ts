@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { PARTITION_ENTRIES } from '../../src/db/journal/partitions.js'
-import { CHUNK_BYTES, CopyBuffer, type CopyPart } from '../../src/db/pg/copy.js'
-import { leaf, type PartitionedTable, type StateTable } from '../../src/db/pg/partitions.js'
-import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
+import { PARTITION_ENTRIES } from '../../../src/db/journal/partitions.js'
+import { CHUNK_BYTES, CopyBuffer, type CopyPart } from '../../../src/db/pg/copy.js'
+import { leaf, type PartitionedTable, type StateTable } from '../../../src/db/pg/partitions.js'
+import { NETWORK_CODE, type Network } from '../../../src/registry/primitives/network.js'
 
 /**
  * Tables of a new database, filled each by one long COPY on a connection of its own. A table takes the place of the

@@ -1,8 +1,8 @@
-import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
-import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
-import { CURRENT_RULESET } from '../../src/registry/journal/ruleset.js'
-import { txKey } from '../../src/registry/primitives/bytes.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { encodeChange, type SignedChange } from '../../../src/registry/journal/change.js'
+import { type DecodedEntry, decodeEntry } from '../../../src/registry/journal/decode.js'
+import { CURRENT_RULESET } from '../../../src/registry/journal/ruleset.js'
+import { txKey } from '../../../src/registry/primitives/bytes.js'
+import { clusterId } from '../../../src/registry/primitives/clusterId.js'
 import {
   isPrivate,
   isVerified,
