@@ -19,8 +19,8 @@ const LONG_PARAMETER_LIST = 5
 const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
 /** Ceilings of the whole: never raised. */
-const PRODUCT_LINES = 54_400
-const TRACKED_LINES = 148_300
+const PRODUCT_LINES = 54_200
+const TRACKED_LINES = 147_300
 /** Columns that a line of src has on average: nothing is saved by squeezing. */
 const MEAN_WIDTH = 43
 /** Only falls, as comments are rewritten. */

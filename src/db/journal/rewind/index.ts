@@ -23,9 +23,9 @@ export interface RewindOptions {
 const LEFT_FOR_SWITCH = 1_000
 
 /**
- * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and time.
- * The fold runs beside the live tables, and one transaction switches over. The daemon may run: the indexing leader stops
- * writing and takes over anew. Without `apply` the result is discarded.
+ * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and
+ * time. The fold runs beside the live tables, and one transaction switches over. The daemon may run: the indexing
+ * leader stops writing and takes over anew. Without `apply` the result is discarded.
  *
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
  * @throws Error when another rewind of the network runs or the tables stay locked for a minute
