@@ -12,9 +12,8 @@ class SmallestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of `npm run mutations` (stryker.config.json): no chain, no database, no process. Files of the relayer
- * that only move what others decided between chain and database (nonces, relayer, run, solanaRelayer, store) are not
- * mutated: test/relayer runs them against real ones. docs/mutations.md shows how to narrow a run to one folder.
+ * The tests of `npm run mutations` (stryker.config.json): no chain, no database, no process. Of the relayer the pure
+ * machine alone is mutated. docs/mutations.md shows how to narrow a run to one folder.
  */
 export default defineConfig({
   test: {

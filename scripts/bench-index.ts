@@ -20,15 +20,12 @@ import {
   startDaemonProcess,
   waitUntilIndexed,
 } from './bench/programs.js'
-import { benchSolana } from './bench/solana.js'
 
 const DEFAULT_REGISTRATIONS = 50_000
 const DEFAULT_RUNS = 3
-const DEFAULT_PAYMENTS = 10_000
 const USAGE = `usage: npm run bench:index -- [registrations] [options]
   --runs <n>      rounds of which the median counts (default ${DEFAULT_RUNS})
   --no-floor      the daemon alone
-  --payments <n>  payments on Solana, caught up from nothing too (default ${DEFAULT_PAYMENTS}; 0: none)
   --cli <file>    another build's command line (.js or .ts) instead of a fresh build
   --profile <dir> CPU profiles of the daemon go there`
 
@@ -46,7 +43,6 @@ const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: String(DEFAULT_RUNS) },
     'no-floor': { type: 'boolean', default: false },
-    payments: { type: 'string', default: String(DEFAULT_PAYMENTS) },
     cli: { type: 'string' },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -54,9 +50,8 @@ const { values, positionals } = parseArgs({
 })
 const registrations = Number(positionals[0] ?? DEFAULT_REGISTRATIONS)
 const runs = Number(values.runs)
-const payments = Number(values.payments)
 const isCount = (n: number) => Number.isSafeInteger(n) && n >= 0
-if (values.help || ![registrations - 1, runs - 1, payments].every(isCount)) {
+if (values.help || ![registrations - 1, runs - 1].every(isCount)) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
 }
@@ -89,7 +84,6 @@ async function main(bench: Bench): Promise<void> {
     }
   }
   report(results, phases)
-  if (payments > 0) await benchSolana(bench, postgres.url, payments, runs)
 }
 
 /** Flushes pending writes of an earlier phase, so that the next one doesn't pay for them. */

@@ -36,7 +36,7 @@ if (values.help) {
 /** Benchmarks with their sizes. */
 const BENCHES = values.quick
   ? {
-      'bench-index': ['20000', '--payments', '4000'],
+      'bench-index': ['20000'],
       'bench-live': ['--blocks', '40'],
       'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
       'bench-idle': ['--seconds', '15'],

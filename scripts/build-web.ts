@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import { solanaAccounts } from '../src/testing/solana/accounts.js'
+import { worldAccounts } from '../src/testing/world.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
 /** Of the libraries in the bundle, whose sources carry none. */
@@ -22,33 +24,30 @@ async function assets(): Promise<Record<string, string>> {
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]))
 }
 
-/** The generated module as the sources give it. */
-export async function generateWeb(): Promise<string> {
+/** The generated module as the sources give it. @param testWallet module of the test wallet, beside the files */
+export async function generateWeb(testWallet: string): Promise<string> {
   const files = await assets()
   // in the addresses of the files, so that browsers may cache them for ever
-  const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
+  const hash = createHash('sha256')
+    .update(JSON.stringify(files) + testWallet)
+    .digest('hex')
+    .slice(0, 12)
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
   return [
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${hash}'\n`,
     `export const html = ${JSON.stringify(html)}\n`,
-    `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
+    `export const files: Record<string, string> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }
 
-/** The wallet of local worlds as a module of its own, which the daemon never loads. */
+/** The wallet of local worlds as a module of its own, which other daemons never load. */
 export async function generateTestWallet(): Promise<string> {
+  const accounts = { evm: worldAccounts(), solana: solanaAccounts() }
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'testWallet.ts')],
-    ...{
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      target: 'es2022',
-      charset: 'utf8',
-      write: false,
-      logLevel: 'error',
-    },
+    ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none' },
+    ...{ define: { ACCOUNTS: JSON.stringify(accounts) }, write: false, logLevel: 'error' },
   })
   return [
     '// Generated from src/web/page/testWallet.ts by `npm run generate`; not to be edited.\n',

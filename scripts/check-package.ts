@@ -118,7 +118,7 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
 
 async function showsHelp(folder: string): Promise<void> {
   const { stdout } = await clusterd(folder, ['--help'])
-  for (const command of ['dev', 'start', 'migrate', 'demo', 'replay', 'community']) {
+  for (const command of ['dev', 'start', 'migrate', 'demo', 'journal', 'community']) {
     must(new RegExp(`^  ${command}\\b`, 'm').test(stdout), `--help doesn't name ${command}`)
   }
 }
@@ -152,7 +152,7 @@ async function runsWorld(folder: string): Promise<void> {
   const home = join(folder, 'world')
   const world = background(folder, ['dev'], { CLUSTERD_HOME: home })
   await world.until(() => world.output().includes('The local world is up'))
-  const { stdout } = await clusterd(folder, ['demo', '--network', '8453'], { CLUSTERD_HOME: home })
+  const { stdout } = await clusterd(folder, ['demo', '--chain', '8453'], { CLUSTERD_HOME: home })
   must(stdout.includes('finalized'), `the demo said: ${stdout}`)
   await world.end('SIGINT')
 }
@@ -229,7 +229,7 @@ async function isSmall(folder: string): Promise<void> {
 /** `init` writes a draft, which `doctor` reads. */
 async function begins(folder: string): Promise<void> {
   const out = join(folder, 'deployment')
-  await clusterd(folder, ['init', '--yes', '--compose', '--rpc', '11155111=http://127.0.0.1:9', '--out', out])
+  await clusterd(folder, ['init', '--compose', '--rpc', '11155111=http://127.0.0.1:9', '--out', out])
   const env = { CLUSTERD_CHAINS: join(out, 'chains.json'), DATABASE_URL: 'postgresql://127.0.0.1:9/none' }
   const { stdout } = await clusterd(folder, ['doctor', '--json'], env).catch((error: { stdout: string }) => error)
   must(stdout.includes('clusterd contracts deploy'), `doctor said: ${stdout}`)

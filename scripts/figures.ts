@@ -19,12 +19,11 @@ const LONG_PARAMETER_LIST = 5
 const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
 /** Ceilings of the whole: never raised. */
-const PRODUCT_LINES = 54_200
-const TRACKED_LINES = 147_300
+const PRODUCT_LINES = 50_150
+const TRACKED_LINES = 132_100
+const TEST_LINES = 61_200
 /** Columns that a line of src has on average: nothing is saved by squeezing. */
 const MEAN_WIDTH = 43
-/** Only falls, as comments are rewritten. */
-const CLAUSE_COMMENTS = 437
 
 interface Figure {
   readonly name: string
@@ -46,7 +45,7 @@ function measure(files: readonly TextFile[], root: string): Figure[] {
       limit: TRACKED_LINES,
     },
     { name: 'src lines by hand', value: linesOf(product), limit: PRODUCT_LINES },
-    { name: 'test lines', value: linesOf(tests) },
+    { name: 'test lines', value: linesOf(tests), limit: TEST_LINES },
     ...functionFigures(product.flatMap(functionsOf)),
     ...fileFigures(
       'src and scripts',
@@ -58,7 +57,7 @@ function measure(files: readonly TextFile[], root: string): Figure[] {
     ...importFigures(product),
     counted(`comment lines over ${COMMENT_WIDTH} columns`, byHand.flatMap(wideComments), 0),
     { name: 'mean width of a line of src', value: meanWidth(product), limit: MEAN_WIDTH },
-    counted('comments of src that begin with a clause', product.flatMap(clauseComments), CLAUSE_COMMENTS),
+    counted('comments of src that begin with a clause', product.flatMap(clauseComments), 0),
     counted('titles of commits over 72 characters', longTitles(root), 0),
   ]
 }

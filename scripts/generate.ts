@@ -1,15 +1,15 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
- * (src/db/generated), the client's types (src/client/generated), the page's files (src/web/generated) and those of the
- * reference (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first. With
- * `--programs` also a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
+ * (src/db/generated), the OpenAPI documents with the client's types (src/client/generated), the page's files
+ * (src/web/generated) and those of the reference (src/web/reference/generated). vitest.config.ts and the scripts of
+ * package.json run it first. With `--programs` also a build of all sources (dist-dev), whose processes start with a
+ * third of what tsx computes.
  *
  *   tsx scripts/generate.ts [--programs]
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lockFile } from '../src/testing/processes/files.js'
@@ -33,22 +33,8 @@ const OUTPUTS: readonly Output[] = [
     folder: 'src/db/generated',
     sources: ['prisma/schema.prisma', 'prisma.config.ts', 'node_modules/prisma/package.json'],
     make: () => {
-      const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js')
-      execFileSync(process.execPath, [prisma, 'generate'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
-    },
-  },
-  {
-    folder: 'src/client/generated',
-    sources: ['docs/openapi.json', 'docs/openapi-v0.1.json', 'node_modules/openapi-typescript/package.json'],
-    make: async (folder) => {
-      const { default: openapiTypes, astToString } = await import('openapi-typescript')
-      mkdirSync(folder, { recursive: true })
-      for (const [version, document] of Object.entries({ v1: 'openapi', 'v0.1': 'openapi-v0.1' })) {
-        const url = pathToFileURL(join(ROOT, `docs/${document}.json`))
-        // a field with a default may be left out of a request
-        const types = await openapiTypes(url, { defaultNonNullable: false })
-        writeFileSync(join(folder, `${version}.ts`), astToString(types))
-      }
+      const command = ['--require', './scripts/withoutStudio.cjs', 'node_modules/prisma/build/index.js', 'generate']
+      execFileSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
     },
   },
   {
@@ -57,8 +43,9 @@ const OUTPUTS: readonly Output[] = [
     make: async (folder) => {
       const { generateTestWallet, generateWeb } = await import('./build-web.js')
       mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, 'assets.ts'), await generateWeb())
-      writeFileSync(join(folder, 'testWallet.ts'), await generateTestWallet())
+      const testWallet = await generateTestWallet()
+      writeFileSync(join(folder, 'assets.ts'), await generateWeb(testWallet))
+      writeFileSync(join(folder, 'testWallet.ts'), testWallet)
     },
   },
   {
@@ -71,6 +58,25 @@ const OUTPUTS: readonly Output[] = [
       const { generateReference } = await import('./build-reference.js')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'files.ts'), generateReference())
+    },
+  },
+  // its script loads the API, which serves the pages above
+  {
+    folder: 'src/client/generated',
+    sources: [
+      ...['api', 'registry'].flatMap((room) => filesIn(`src/${room}`).filter((file) => !file.endsWith('.test.ts'))),
+      ...['scripts/openapi.ts', 'node_modules/openapi-typescript/package.json'],
+    ],
+    make: async (folder) => {
+      mkdirSync(folder, { recursive: true })
+      execFileSync(process.execPath, ['--import', 'tsx', 'scripts/openapi.ts'], { cwd: ROOT, stdio: 'inherit' })
+      const { default: openapiTypes, astToString } = await import('openapi-typescript')
+      for (const [version, document] of Object.entries({ v1: 'openapi', 'v0.1': 'openapi-v0.1' })) {
+        const url = pathToFileURL(join(folder, `${document}.json`))
+        // a field with a default may be left out of a request
+        const types = await openapiTypes(url, { defaultNonNullable: false })
+        writeFileSync(join(folder, `${version}.ts`), astToString(types))
+      }
     },
   },
 ]

@@ -5,10 +5,9 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
-import { watchHeadLocks } from './db/journal/head.js'
 import { createLeasePool, LEASE_CONNECTIONS } from './db/pg/leader.js'
 import { Listener } from './db/pg/notify.js'
-import { createPool, FROZEN_MS, freeConnections } from './db/pg/pool.js'
+import { createPool, dropConnections, FROZEN_MS, freeConnections } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
@@ -25,16 +24,16 @@ import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { countOutcome, showOutbox } from './relayer/report/metrics.js'
+import { showOutbox } from './relayer/report/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { keysFor, relayPlanOf } from './relayer/targets.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
 const READ_TIMEOUT_MS = 10_000
-/** Time after which a read or a write whose server says nothing is given up. */
-const READ_SILENCE_MS = 12_000
-const WRITE_SILENCE_MS = 60_000
+/** Time limits of the answers to a read and to a write. */
+const READ_LIMIT_MS = 12_000
+const WRITE_LIMIT_MS = 60_000
 /** Time limit of a stop, for requests and steps under way. */
 export const STOP_TIMEOUT_MS = 8_000
 /** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
@@ -71,9 +70,9 @@ export class Daemon {
     const { databaseUrl: url, databaseDirectUrl, databasePool } = config
     const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
-    const writes = { max: WRITE_CONNECTIONS, applicationName: 'clusterd write', silenceLimitMs: WRITE_SILENCE_MS }
+    const writes = { max: WRITE_CONNECTIONS, applicationName: 'clusterd write', queryLimitMs: WRITE_LIMIT_MS }
     this.#writePool = createPool({ ...common, ...writes }, onPoolError)
-    const reads = { max: databasePool, applicationName: 'clusterd read', silenceLimitMs: READ_SILENCE_MS }
+    const reads = { max: databasePool, applicationName: 'clusterd read', queryLimitMs: READ_LIMIT_MS }
     this.#readPool = createPool(
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
@@ -82,17 +81,17 @@ export class Daemon {
     this.#listener = new Listener({
       ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
       onError: (err) => log.debug({ err }, 'listening to the database'),
+      // a fault that broke one connection, or silenced it, has done so to others
+      onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
     })
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])
       showChains(this.#metrics, states, Date.now())
     })
     this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
-      const { steps, ...gauges } = this.#outboxMetrics
-      for (const gauge of Object.values(gauges)) gauge.reset()
+      for (const gauge of Object.values(this.#outboxMetrics)) gauge.reset()
       for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
     })
-    watchHeadLocks((network, ms) => this.#metrics.headLockWait.observe({ network }, ms / 1_000))
     const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
   }
 
@@ -125,7 +124,7 @@ export class Daemon {
 
   /** Says so where the server has not enough connections left for all that this process may open. */
   async #warnOfConnections(): Promise<void> {
-    // those of the leases, and the listener's
+    // connections of the leases, and the listener's
     const needed = this.#config.databasePool + WRITE_CONNECTIONS + LEASE_CONNECTIONS + 1
     const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
     if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
@@ -168,6 +167,7 @@ export class Daemon {
     const { airdropOperatorKey, relayerKey, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const { createApi } = await import('./api/server.js')
+    if (this.#config.hasTestWallet) await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
     const news = new News()
     this.#listener.hear(news.heard)
     const api = createApi({
@@ -191,7 +191,7 @@ export class Daemon {
       ...{ pool: this.#writePool, log: this.#log, loops: this.#loops, signal: this.#stopping.signal },
       readFeed: api.readFeed,
       allowsPrivate: this.#config.webhooksPrivate,
-      metrics: createWebhookMetrics(this.#metrics.registry),
+      showCounts: createWebhookMetrics(this.#metrics.registry),
     })
     for (const network of NETWORKS) news.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
@@ -227,7 +227,6 @@ export class Daemon {
       account: key ? relayerAccount(key) : null,
       settings: this.#config.deliveries[network],
       solana: solana?.payer,
-      onOutcome: (job, outcome) => countOutcome(this.#outboxMetrics, job, outcome),
     })
     this.#relays.push(run)
   }

@@ -148,8 +148,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
 }
 
 const faultReporter =
-  (chain: string, { log, metrics }: OpenContext) =>
+  (chain: string, { log }: OpenContext) =>
   (url: string, error: RpcError): void => {
-    metrics.rpcFaults.inc({ chain, fault: error.fault })
     log.debug({ chain, url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
   }

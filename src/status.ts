@@ -11,7 +11,7 @@ import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainS
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import type { RelayerState } from './relayer/relayer.js'
+import type { EvmRelayerState } from './relayer/evmRelayer.js'
 import { outboxProblems } from './relayer/report/problems.js'
 import type { RelayRun } from './relayer/run.js'
 
@@ -22,7 +22,7 @@ const PROBE_LIMIT_MS = 3_000
 /** Age from which a stored state says nothing any more: some writes were missed. */
 const STATE_LIMIT_MS = 10_000
 
-/** What the operator's answers are made of. */
+/** Parts of the operator's answers. */
 export interface StatusSources {
   config: Pick<Config, 'chains' | 'solana' | 'roles'>
   pool: pg.Pool
@@ -93,7 +93,7 @@ const DATABASE_AWAY: Problem = { alarm: 'ClusterdErrors', text: 'the database do
 
 const textOf = ({ text }: Problem): string => text
 
-/** What is wrong, what to do about it, and where more stands. */
+/** Problem, what to do about it, and where more stands. */
 const alarmAnswer = ({ alarm, text }: Problem) => ({ text, remedy: ALARMS[alarm].remedy, ...alarmFields(alarm) })
 
 /** An answer of the database; `otherwise` where it fails or takes too long. */
@@ -139,7 +139,7 @@ const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader
     (network) => chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
   ).map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}` }))
 
-/** What is not carried or paid for; not a problem of a service that leaves it to others. */
+/** Jobs that are not carried or paid for; not a problem of a service that leaves them to others. */
 const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [
   ...[...relayed]
     .filter((network) => !isLed(leaders, network, 'relay'))
@@ -175,13 +175,13 @@ const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: se
 const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1_000))
 
 /** A network's deliveries. */
-function summaryOf({ network, stats, stuck }: RelayerState) {
+function summaryOf({ network, stats, stuck }: EvmRelayerState) {
   const count = (isCounted: (jobs: OpenJobs) => boolean): number | null =>
     stats?.open.filter(isCounted).reduce((sum, jobs) => sum + jobs.count, 0) ?? null
   return {
     network,
     underWay: count(({ state }) => state !== 'parked'),
     parked: count(({ state }) => state === 'parked'),
-    stranded: stuck,
+    stranded: stuck?.length ?? null,
   }
 }

@@ -1,7 +1,94 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { DOCUMENTS, ROOT, read } from './support/documents.js'
+import { dirname, join, normalize } from 'node:path'
+import { Command } from 'commander'
+import { describe, expect, it, vi } from 'vitest'
+import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from './support/documents.js'
+
+/** Files, commands, options, settings and headings that the documents name, held against those that there are. */
+
+const TEXTS = [...DOCUMENTS, 'SECURITY.md', 'contracts/README.md']
+
+/** The command line, as `src/cli.ts` builds it; its parse only hands it over. */
+const program = await (async () => {
+  let built = new Command()
+  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (this: Command) {
+    built = this
+    return this
+  })
+  await import('../src/cli.js')
+  parse.mockRestore()
+  return built
+})()
+
+/** What follows the name where no command is meant: connections in `pg_stat_activity`, texts of our own. */
+const NO_COMMANDS = new Set(['read', 'write', 'index', 'relay', 'listener', 'probe'].concat('local', 'operator'))
+
+const below = (command: Command, name: string): Command | undefined =>
+  command.commands.find((one) => one.name() === name)
+
+/** Long options of a command and of what it runs by default. */
+function optionsOf(command: Command): string[] {
+  const preset = command.commands.find((one) => one === defaultOf(command))
+  return ['--help', ...command.options.map(({ long }) => long!), ...(preset ? optionsOf(preset) : [])]
+}
+const defaultOf = (command: Command) =>
+  below(command, (command as unknown as { _defaultCommandName: string | null })._defaultCommandName ?? '')
+
+const allOptions = (command: Command): string[] => [...optionsOf(command), ...command.commands.flatMap(allOptions)]
+
+/** Words and options after `clusterd` that it does not know. */
+function unknownIn(words: readonly string[], command = program): string[] {
+  const [word = '', ...rest] = words
+  if (word === '') return []
+  if (word === '--') return unknownIn(rest, command)
+  if (word.startsWith('--')) {
+    const isKnown = optionsOf(command).includes(word.split('=')[0]!)
+    return [...(isKnown ? [] : [word]), ...unknownIn(rest, command)]
+  }
+  const next = below(command, word)
+  if (next) return unknownIn(rest, next)
+  const isWrong = command.commands.length > 0 && /^[a-z][a-z-]*$/.test(word)
+  return isWrong ? [word] : unknownIn(rest, command)
+}
+
+/** Commands of a snippet: what follows its last `clusterd`, or begins with a command and its subcommand or option. */
+function commandsIn(snippet: string): string[][] {
+  return snippet.split(/&&|[|;]/).flatMap((part) => {
+    const after = /^(?:.*\s|)clusterd(?: --)? ([a-z-].*)$/.exec(part.trim())?.[1]
+    const words = (after ?? part).trim().replace(/["')]/g, '').split(/\s+/)
+    if (after) return NO_COMMANDS.has(words[0]!) ? [] : [words]
+    const command = below(program, words[0]!)
+    return command && (words[1]?.startsWith('--') || below(command, words[1] ?? '')) ? [words] : []
+  })
+}
+
+const wrongCommands = (text: string): string[] => [
+  ...[...spansOf(text), ...shellOf(text)].flatMap(commandsIn).flatMap((words) => {
+    const unknown = unknownIn(words)
+    return unknown.length > 0 ? [`clusterd ${words.join(' ')}: ${unknown.join(', ')}`] : []
+  }),
+  ...rowsOf(text).flatMap(([first = '', ...cells]) => {
+    const command = below(program, /^`clusterd ([a-z]+)`$/.exec(first)?.[1] ?? '')
+    const named = command ? spansOf(cells.join(' ')).filter((span) => /^--[a-z-]+$/.test(span)) : []
+    return named.filter((option) => !allOptions(command!).includes(option)).map((option) => `${first}: ${option}`)
+  }),
+]
+
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
+const headingsOf = (path: string): string[] =>
+  [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!))
+
+const wrongAnchors = (path: string, text: string): string[] =>
+  [...text.matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([link, target, anchor]) =>
+    headingsOf(target ? normalize(join(dirname(path), target)) : path).includes(anchor!) ? [] : [link],
+  )
 
 /** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
 const linksOf = (path: string): string[] =>
@@ -17,18 +104,82 @@ const pathsOf = (path: string): string[] =>
 
 const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync(join(ROOT, path)))
 
-describe.each(DOCUMENTS)('%s', (path) => {
-  it('names only files that exist', () => {
+describe.each(TEXTS)('%s', (path) => {
+  const text = read(path)
+
+  it('names commands and options that there are', () => {
+    expect(wrongCommands(text)).toEqual([])
+  })
+
+  it('links files and headings, and names files, that there are', () => {
     expect(missing([...linksOf(path), ...pathsOf(path)])).toEqual([])
+    expect(wrongAnchors(path, text)).toEqual([])
   })
 })
 
-describe('the check of paths', () => {
-  it('finds links and paths', () => {
-    expect(linksOf('README.md').length).toBeGreaterThan(10)
-    expect(pathsOf('CONTRIBUTING.md').length).toBeGreaterThan(10)
-    expect(missing(['docs/architecture.md', 'docs/nowhere.md'])).toEqual(['docs/nowhere.md'])
+describe('docs/configuration.md', () => {
+  const text = read('docs/configuration.md')
+
+  it('has every variable, with its default and its greatest value', () => {
+    const own = /^CLUSTERD_(TEST_WALLET|FAILPOINT)$/ // of our launcher and tests
+    const variables = [...read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): (.*)$/gm)]
+    expect(variables.length).toBeGreaterThan(40)
+    const wrong = variables.flatMap(([, name, schema]) => {
+      const row = rowsOf(text).find(([first]) => first!.includes(`\`${name}\``))
+      if (!row) return own.test(name!) ? [] : [name]
+      const numbers = (pattern: RegExp) => pattern.exec(schema!)?.[1]?.replaceAll('_', '')
+      const preset = numbers(/\.default\('?([a-z\d._]+)'?\)/)
+      const most = numbers(/\.max\(([\d_]+)\)/)
+      return [
+        ...(preset && !row[1]!.includes(preset) ? [`${name}: ${preset}`] : []),
+        ...(most && !row.join(' ').replaceAll(',', '').includes(most) ? [`${name}: at most ${most}`] : []),
+      ]
+    })
+    expect(wrong).toEqual([])
   })
+
+  it('has every field of the chains file', () => {
+    const schemas = ['evmChain', 'chainsFile', 'deployment'].map((file) => read(`src/config/${file}.ts`)).join('\n')
+    const objects = [...schemas.matchAll(/strictObject\(\{([\s\S]*?)\n {0,6}\}\)/g)].map(([, fields]) => fields!)
+    const fields = objects.flatMap((object) => [...object.matchAll(/^\s+(\w+)(?::|$)/gm)].map(([, field]) => field!))
+    expect(fields.length).toBeGreaterThan(50)
+    // `kind` has one value
+    const missing = fields.filter((field) => !new RegExp(`[\`"\\s]${field}["\`\\s]`).test(text) && field !== 'kind')
+    expect(missing).toEqual([])
+  })
+})
+
+/** Commands that messages, comments and the examples of `--help` name. */
+const namedInSource = (text: string): string[] =>
+  [...text.matchAll(/(?:`|^ +)(clusterd [a-z][^`\\\n]*)/gm)].flatMap(([, command]) =>
+    commandsIn(command!.replace(/\$\{[^}]*\}|\s#.*| {2,}.*/g, ''))
+      .filter((words) => unknownIn(words).length > 0)
+      .map((words) => words.join(' ')),
+  )
+
+it('messages and help name commands, options and documents that there are', () => {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => /^(?!.*generated).*\.tsx?$/.test(file)).map((file) => read(`src/${file}`))
+  expect(sources.flatMap(namedInSource)).toEqual([])
+  const documents = sources.flatMap((text) => text.match(/\bdocs\/[\w.-]+\.md\b/g) ?? [])
+  expect(documents.filter((path) => !DOCUMENTS.includes(path))).toEqual([])
+})
+
+it('docs/client.md has every code of an error, beside its status', () => {
+  const rows = rowsOf(read('docs/client.md'))
+  const missing = Object.entries(ERROR_STATUS).filter(
+    ([code, status]) => !rows.some((row) => row[0]!.includes(String(status)) && row[1]?.includes(`\`${code}\``)),
+  )
+  expect(missing).toEqual([])
+})
+
+it.each([
+  ['an option', 'run `clusterd start --fast`'],
+  ['a command', '```sh\nnpx clusterd begin   # at once\n```\n'],
+  ['a command below one', 'see `clusterd outbox drop <id>`'],
+  ['an option in a row', '| `clusterd journal` | with `--rules` it folds |'],
+])('%s of the command line that is made up is found', (_, text) => {
+  expect(wrongCommands(text)).toHaveLength(1)
 })
 
 describe('the package, which is in no registry yet', () => {
@@ -52,11 +203,10 @@ describe('the package, which is in no registry yet', () => {
 
 describe('README.md', () => {
   it('names every command of the command line', () => {
-    const sources = ['src/cli.ts', ...commandFiles('src/cli')].map(read).join('\n')
-    const commands = [...sources.matchAll(/program\s*\.command\('([a-z]+)/g)].map(([, name]) => name!)
-    expect(commands.length).toBeGreaterThan(8)
     const readme = read('README.md')
-    expect(commands.filter((name) => !readme.includes(`| \`clusterd ${name}\` |`))).toEqual([])
+    const names = program.commands.map((command) => command.name())
+    expect(names.length).toBeGreaterThan(8)
+    expect(names.filter((name) => !readme.includes(`| \`clusterd ${name}\` |`))).toEqual([])
   })
 
   it('links every document, by itself or by one that it links', () => {
@@ -66,9 +216,3 @@ describe('README.md', () => {
     expect(DOCUMENTS.filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([])
   })
 })
-
-function commandFiles(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('ommands.ts'))
-    .map((file) => `${folder}/${file}`)
-}

@@ -95,7 +95,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       ...process.env,
       ...LOCAL_KEYS,
       ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
-      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', ...LIMITS, CLUSTERD_PARENT_PID: String(process.pid) },
+      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', ...LIMITS, CLUSTERD_CHILD: 'true' },
       ...options.env,
     },
   })

@@ -3,20 +3,20 @@ import type { TextFile } from './tree.js'
 
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
-  '(top)': 1_100,
-  api: 8_600,
-  chains: 7_650,
-  cli: 4_750,
+  '(top)': 950,
+  api: 8_200,
+  chains: 6_900,
+  cli: 3_750,
   client: 950,
-  config: 1_450,
+  config: 1_400,
   contracts: 50,
-  db: 8_750,
-  indexer: 3_000,
+  db: 8_050,
+  indexer: 2_700,
   ops: 1_450,
-  push: 900,
-  registry: 4_400,
-  relayer: 2_300,
-  testing: 5_500,
+  push: 800,
+  registry: 4_350,
+  relayer: 2_150,
+  testing: 4_950,
   web: 3_850,
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
-import { PAGE_POLICY } from '../web/policy.js'
 import { type Answer, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
@@ -31,11 +30,11 @@ export function assetAnswer(req: Asked, { build, file }: Readonly<Record<string,
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
 function fileAnswer(file: PageFile, { headers }: Asked, { status = 200, vary = 'accept-encoding' } = {}): Answer {
-  const { type, text, cacheControl } = file
+  const { type, text, cacheControl, policy } = file
   const isGzipped = GZIP.test(String(headers['accept-encoding'] ?? ''))
   return {
     status,
-    content: { type, text: isGzipped ? gzipped(file) : text, policy: PAGE_POLICY },
+    content: { type, text: isGzipped ? gzipped(file) : text, policy },
     headers: { vary, 'cache-control': cacheControl, ...(isGzipped && { 'content-encoding': 'gzip' }) },
   }
 }

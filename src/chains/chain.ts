@@ -25,7 +25,7 @@ export type ChainTx =
       state: 'mined'
       block: number
       succeeded: boolean
-      /** Whether our contracts logged in the transaction. */
+      /** Tells whether our contracts logged in the transaction. */
       isRegistration: boolean
       confirmations: Confirmations
       isConfirmed: boolean
@@ -34,7 +34,7 @@ export type ChainTx =
 interface Sent {
   sender: Hex
   nonce: number
-  /** Whether it names one of our contracts, or these logged in it: others are asked for, and not remembered. */
+  /** Tells whether it names one of our contracts, or these logged in it: others are asked for, and not remembered. */
   isOurs: boolean
 }
 
@@ -95,7 +95,7 @@ export interface SignatureQuestion {
   /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
-  /** Whether signatures of wallets that are not deployed yet count (ERC-6492). */
+  /** Tells whether signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
   /** Client who asks, by its address: anybody may ask about any wallet. */
   caller: string
@@ -189,7 +189,7 @@ export interface CommunityPort<Payment> {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** Whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
+  /** Tells whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<Payment>
@@ -234,7 +234,7 @@ export interface OwedQuestion {
 
 /** Refunds on a chain: what payers are owed, and the transactions that take it. */
 export interface RefundPort {
-  /** What a payer is owed as of the chain's newest block. @throws ChainUnavailableError */
+  /** Debts to a payer as of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
 }
 
@@ -258,7 +258,7 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   readonly chain: number
   readonly role: 'hub' | 'spoke'
   readonly gasToken: GasToken
-  /** Whether the contracts are third-party; quotes are off. */
+  /** Tells whether the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
@@ -296,16 +296,16 @@ export type SolanaTx =
       state: 'seen'
       slot: number
       succeeded: boolean
-      /** Whether the transaction names our program: others are asked for, and not remembered. */
+      /** Tells whether the transaction names our program: others are asked for, and not remembered. */
       isOurs: boolean
-      /** Whether the transaction paid at our program; true as well while the cluster can't show what it did. */
+      /** Tells whether the transaction paid at our program; true as well while the cluster can't show what it did. */
       isRegistration: boolean
       confirmations: Confirmations
       isConfirmed: boolean
     }
 
 /** Unsigned legacy transaction in the form of `Transaction.toJSON` of @solana/web3.js; keys in base58. */
-export interface SolanaTransactionJson {
+interface SolanaTransactionJson {
   recentBlockhash: string
   feePayer: string
   nonceInfo: null

@@ -9,9 +9,6 @@ const SOLANA = 'solana'
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort<unknown>, 'label' | 'tokenBalance'>
 
-/** The highest of some balances, of one node or more. */
-export const highest = (balances: readonly bigint[]): bigint => balances.reduce((a, b) => (a > b ? a : b))
-
 export interface RequirementInputsQuestion {
   /** Future owner of the name, in the stored form. */
   wallet: Buffer

@@ -18,12 +18,13 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
       `DATABASE_URL is not set, and ${home} holds no local world: set one of DATABASE_URL, CLUSTERD_HOME.`,
     )
   }
-  const { createDatabase, startPostgres } = await import('../testing/processes/postgres.js')
-  const server = await startPostgres({ dataDir })
+  const { createDatabase, runningServer, startPostgres } = await import('../testing/processes/postgres.js')
+  const running = await runningServer(dataDir)
+  const server = running === undefined ? await startPostgres({ dataDir }) : undefined
   try {
-    return await work(await createDatabase(server.url, 'clusterd'))
+    return await work(await createDatabase(running ?? server!.url, 'clusterd'))
   } finally {
-    if (!server.reused) await server.stop()
+    await server?.stop()
   }
 }
 
@@ -44,7 +45,7 @@ const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[1
 /** Of the driver, which gives these no code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
-/** One sentence about a database that can't be used as it is, and what to do; null for any other error. */
+/** Sentence about a database that can't be used as it is, and what to do; null for any other error. */
 export function databaseFault(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
@@ -75,7 +76,12 @@ export async function withPoolAt<T>(
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   const applicationName = `clusterd ${command}`
-  const pool = createPool({ url, max, applicationName, ...(silenceLimitMs !== undefined && { silenceLimitMs }) })
+  const pool = createPool({
+    url,
+    max,
+    applicationName,
+    ...(silenceLimitMs !== undefined && { queryLimitMs: silenceLimitMs }),
+  })
   try {
     return await work(pool)
   } finally {

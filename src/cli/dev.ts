@@ -1,12 +1,8 @@
-import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, readEnvironment } from '../config/index.js'
+import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, localDaemonEnv, readEnvironment } from '../config/index.js'
 import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
-const CHILD_GRACE_MS = 5_000
-const DAY_MS = 24 * 60 * 60_000
-const WRAPPER_POLL_MS = 500
-/** Command lines of npm, its shell and tsx, which stand between the terminal and this process. */
-const WRAPPER = /(^|[\s/])(npm|npx|tsx)(\s|$)/
+const PARENT_POLL_MS = 500
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
 export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
@@ -14,13 +10,13 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
   const env = readEnvironment()
   const { startStack } = await import('../testing/index.js')
   let stack: Stack | undefined
-  await endOnSignals(() => stack)
+  endOnSignals(() => stack, env)
   stack = await startStack({
     home: env.home,
     ...(await choosePorts(env)),
     ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
     ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
-    daemonEnv: daemonEnvOf(env),
+    daemonEnv: localDaemonEnv(),
     limits,
     testWallet: true,
     log: (line) => console.log(paint('dim', line)),
@@ -31,32 +27,6 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
   await stack.stop()
   process.exit(1)
 }
-
-/** What the world's daemon takes of this process's environment (docs/configuration.md names it). */
-export function daemonEnvOf(env: Environment): Record<string, string | undefined> {
-  return {
-    HOST: env.host,
-    LOG_LEVEL: env.logLevel,
-    SERVICE_DOMAIN: env.serviceDomain,
-    SITE_URL: env.siteUrl,
-    DATABASE_POOL: String(env.databasePool),
-    SESSION_DAYS: String(env.sessionLifetimeMs / DAY_MS),
-    ERC6492: String(env.acceptsErc6492),
-    WEBHOOKS_PRIVATE: String(env.webhooksPrivate),
-    ...(env.limits && limitVariables(env.limits)),
-    CLUSTERD_FAILPOINT: env.failpoint,
-  }
-}
-
-const limitVariables = ({ address, key, ...counts }: NonNullable<Environment['limits']>) => ({
-  LIMIT_ADDRESS: `${address.perSecond}/${address.burst}`,
-  LIMIT_KEY: `${key.perSecond}/${key.burst}`,
-  LIMIT_CHANGES_MINUTE: String(counts.changesPerMinute),
-  LIMIT_CHANGES_DAY: String(counts.changesPerDay),
-  LIMIT_CLUSTERS_DAY: String(counts.clustersPerDay),
-  LIMIT_NAMES_DAY: String(counts.namesPerDay),
-  LIMIT_KEYS_DAY: String(counts.keysPerDay),
-})
 
 /** PORT and OPS_PORT if set; else the defaults, or the next free ports with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
@@ -72,27 +42,23 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 }
 
 /** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: one press of Ctrl-C arrives twice, since npm forwards it. */
-async function endOnSignals(current: () => Stack | undefined): Promise<void> {
-  const { endChildren, identifyProcess, isAlive } = await import('../testing/processes/processes.js')
+function endOnSignals(current: () => Stack | undefined, { isRunByNpm }: Environment): void {
   let isEnding = false
   const end = async (): Promise<void> => {
     if (isEnding) return
     isEnding = true
     console.log('\nEnding the world ...')
-    await (current()?.stop() ?? endChildren(CHILD_GRACE_MS))
+    await current()?.stop()
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
 
   // an npm killed with SIGKILL can't forward anything, and would leave a world that no terminal reaches
-  const wrappersFrom = (pid: number): number[] => {
-    const identity = identifyProcess(pid)
-    return identity && WRAPPER.test(identity.commandLine) ? [pid, ...wrappersFrom(identity.parentPid)] : []
-  }
-  const wrappers = wrappersFrom(process.ppid)
+  const parent = process.ppid
+  if (!isRunByNpm) return
   setInterval(() => {
-    if (!wrappers.every(isAlive)) void end()
-  }, WRAPPER_POLL_MS).unref()
+    if (process.ppid !== parent) void end()
+  }, PARENT_POLL_MS).unref()
 }
 
 function printSummary(stack: Stack, seconds: number): void {

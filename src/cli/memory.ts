@@ -30,7 +30,7 @@ export function giveMemoryBack({ everyMs = LOOK_EVERY_MS } = {}): () => void {
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-    // what is left shows only once all is swept
+    // the rest shows only once all is swept
     leftBytes = Number.POSITIVE_INFINITY
   }, everyMs).unref()
   return () => clearInterval(timer)

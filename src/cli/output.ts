@@ -12,17 +12,37 @@ export const JSON_OPTION = ['--json', 'as JSON'] as const
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
 
-/** Aligns columns; the first row defines their number. */
-export function table(rows: readonly string[][]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
+/** Form of a list: each item as JSON, or the cells of its row below the titles of the columns. */
+interface ListForm<T> {
+  json: boolean | undefined
+  /** Sentence for an empty list. */
+  none: string
+  describe(item: T): unknown
+  titles: readonly string[]
+  cells(item: T): readonly unknown[]
+}
+
+/** Prints a list as JSON, or as a table with aligned columns. */
+export function printList<T>(items: readonly T[], { json, none, describe, titles, cells }: ListForm<T>): void {
+  if (json) printJson(items.map(describe))
+  else if (items.length === 0) console.log(none)
+  if (json || items.length === 0) return
+  const rows = [titles, ...items.map((item) => cells(item).map((cell) => String(cell ?? '-')))]
+  const widths = titles.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const row of rows)
+    console.log(
       row
         .map((cell, column) => cell.padEnd(widths[column]!))
         .join('  ')
         .trimEnd(),
     )
-    .join('\n')
+}
+
+const FIELD_WIDTH = 12
+
+/** Prints the fields of one thing, a line each. */
+export function printFields(fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields)) console.log(`${name.padEnd(FIELD_WIDTH)} ${value ?? '-'}`)
 }
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */

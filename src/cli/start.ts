@@ -1,13 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config/index.js'
-import { hasProcess } from '../ops/hasProcess.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
 import { startDaemon } from '../startDaemon.js'
 import { explain } from './database.js'
 import { giveMemoryBack } from './memory.js'
 
-const PARENT_POLL_MS = 1_000
 /** Time after which a stop gives up a start that waits; a daemon's own limit is as long. */
 const GIVE_UP_MS = 8_000
 /**
@@ -36,7 +34,7 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)
-  const isAskedToStop = untilAskedToStop(config.parentPid)
+  const isAskedToStop = untilAskedToStop()
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
@@ -58,14 +56,10 @@ function tellLauncher(): void {
   process.send?.('up', () => {})
 }
 
-function untilAskedToStop(parentPid: number | undefined): Promise<void> {
+function untilAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
-    if (parentPid === undefined) return
-    // a launcher with an IPC channel disconnects at its end; the poll is for one without
+    // the end of a launcher with an IPC channel
     process.once('disconnect', () => resolve())
-    setInterval(() => {
-      if (!hasProcess(parentPid)) resolve()
-    }, PARENT_POLL_MS).unref()
   })
 }

@@ -80,3 +80,13 @@ export function blockOf(option: string, text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new Error(`${option} is a block number.`)
   return Number(text)
 }
+
+/** Options of every command that sends transactions on EVM chains. A key is never one of them. */
+export const withSigning = (command: Command): Command =>
+  command
+    .option('--keystore <file>', 'sign with the key of a keystore file (Web3 Secret Storage, version 3)')
+    .option('--password-file <file>', 'the file of its password')
+    .option('--signer-url <url>', 'or with a signer elsewhere (Web3Signer’s eth_signTransaction)')
+    .option('--from <address>', 'and the address whose key it has')
+    .option('--unsigned', 'or print one JSON object a line for each call, as a multisig takes them, and send nothing')
+    .option('--yes', 'do not ask before sending')

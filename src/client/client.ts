@@ -96,7 +96,7 @@ export class Client {
     return (await orNull(this.request('GET', '/v1/clusters/address/{address}', input)))?.clusterId ?? null
   }
 
-  /** Whether names can be registered, in their order. */
+  /** Tells whether names can be registered, in their order. */
   availability(names: string[], options?: CallOptions): Promise<Schemas['Availability'][]> {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
@@ -114,7 +114,7 @@ export class Client {
       : this.request('POST', '/v1/names/register/evm', { body: wish, ...options })
   }
 
-  /** What a registration's transaction has come to. */
+  /** Outcome of a registration's transaction. */
   status(tx: string, options?: CallOptions): Promise<TransactionStatus> {
     return this.request('GET', '/v1/names/register/tx/{tx}', { params: { tx }, ...options })
   }
@@ -127,7 +127,7 @@ export class Client {
     return waitForStatus(this.#transport, tx, options)
   }
 
-  /** What an address is owed on every chain, with the transactions that take it. */
+  /** Debts to an address on every chain, with the transactions that take them. */
   refunds(address: string, query?: { to?: string }, options?: CallOptions) {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, ...(query && { query }), ...options })
   }
@@ -155,7 +155,7 @@ export class Client {
     })
   }
 
-  /** One page of the feed. */
+  /** Page of the feed. */
   eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions): Promise<Answer<'GET', '/v1/events'>> {
     return this.request('GET', '/v1/events', { ...(query && { query }), ...options })
   }

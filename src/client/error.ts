@@ -34,7 +34,7 @@ export class ClusterdError extends Error {
     this.body = body
   }
 
-  /** Whether the same request may have an answer a little later. */
+  /** Tells whether the same request may have an answer a little later. */
   get isTransient(): boolean {
     return TRANSIENT.includes(this.status) || this.code === 'network'
   }

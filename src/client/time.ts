@@ -1,6 +1,6 @@
 import { ClusterdError } from './error.js'
 
-/** What timers can count; more would end at once. */
+/** Largest delay of a timer, ms; more would end at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Waits; @throws the signal's reason as soon as it is aborted */

@@ -3,7 +3,7 @@ import { pause, within } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
 export interface ClientOptions {
-  /** Where the service is: `https://names.example`. */
+  /** Address of the service: `https://names.example`. */
   url: string | URL
   /** Asks for the testnet, on every route; default false. */
   testnet?: boolean
@@ -13,7 +13,7 @@ export interface ClientOptions {
   token?: string
   /** Limit of a call with its repetitions, milliseconds; default 20,000. */
   timeoutMs?: number
-  /** How often a GET is repeated that was answered 429, 502, 503 or 504, or not at all; default 2. */
+  /** Times that a GET is repeated that was answered 429, 502, 503 or 504, or not at all; default 2. */
   retries?: number
   /** In place of the global `fetch`. */
   fetch?: typeof fetch

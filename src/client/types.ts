@@ -1,7 +1,7 @@
 import type { paths as Paths01 } from './generated/v0.1.js'
 import type { components, paths as Paths1 } from './generated/v1.js'
 
-/** Types of every route, out of the routes' own schemas (docs/openapi.json, docs/openapi-v0.1.json). */
+/** Types of every route, out of the routes' own schemas (src/client/generated). */
 
 type Paths = Paths1 & Paths01
 
@@ -17,14 +17,14 @@ export type PathOf<M extends Method> = {
 
 type Operation<M extends Method, P extends PathOf<M>> = Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
 
-/** What ends a call before its answer. */
+/** Signal that ends a call before its answer. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
   /** Limit of the whole call with its repetitions, milliseconds; default: the client's. */
   timeoutMs?: number | undefined
 }
 
-/** What a route takes: `params` of its path, `query`, `body`. */
+/** Input of a route: `params` of its path, `query`, `body`. */
 export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
   (Operation<M, P> extends { parameters: { path: infer T } } ? { params: T } : { params?: undefined }) &
   (Operation<M, P> extends { parameters: { query?: infer T } } ? { query?: T } : { query?: undefined }) &
@@ -32,7 +32,7 @@ export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
     ? { body: T }
     : { body?: undefined })
 
-/** What a route answers with status 200. */
+/** Answer of a route with status 200. */
 export type Answer<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { responses: { 200: { content: infer C } } } ? C[keyof C] : never
 

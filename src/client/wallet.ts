@@ -24,7 +24,7 @@ export interface StandardWallet {
 
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
-/** What signing in needs of a wallet. */
+/** Parts of a wallet that signing in needs. */
 interface Signer {
   type: 'evm' | 'solana'
   wallet: string

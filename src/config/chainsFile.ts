@@ -51,7 +51,6 @@ const solanaCluster = z
         maxMovePercent: z.int().positive().default(10),
       })
       .optional(),
-    quoteLifetimeSeconds: z.int().min(60).max(3_600).default(600),
     /** Refunds are sent without an operator's command. */
     refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
     /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
@@ -63,7 +62,7 @@ const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
   solana: z.strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() }).prefault({}),
   deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
-  /** What `clusterd contracts` deploys. */
+  /** Contracts that `clusterd contracts` deploys. */
   deployment: z
     .strictObject({ mainnet: networkDeployment.optional(), testnet: networkDeployment.optional() })
     .prefault({}),
@@ -155,7 +154,7 @@ function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
 }
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
-type DraftFile = z.output<typeof chainsFile>
+export type DraftFile = z.output<typeof chainsFile>
 export type DraftChain = z.output<typeof evmChain>
 type DraftCluster = z.output<typeof solanaCluster>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
@@ -208,7 +207,7 @@ function complete(draft: DraftFile, file: string): ChainsFile {
   const undeployed = draft.chains.filter(({ contract }) => !contract).map(({ label }) => `"${label}"`)
   if (undeployed.length > 0)
     faults.push(
-      `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and writes it`,
+      `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and prints it`,
     )
   for (const network of NETWORKS) {
     const cluster = draft.solana[network]

@@ -16,7 +16,7 @@ const FEED = `0x${'22'.repeat(20)}`
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
     const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
-    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000, bridgeMarginPercent: 5 })
+    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000 })
     expect(spoke).toMatchObject({ confirmation: 'safe', gasToken: { symbol: 'ETH', decimals: 18 } })
   })
 
@@ -110,7 +110,7 @@ describe('solana', () => {
   it('is off where it is not named, and confirms at the commitment finalized', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
-      ...{ commitment: 'finalized', startSlot: 0, quoteLifetimeSeconds: 600, refunds: { auto: false }, wsUrls: [] },
+      ...{ commitment: 'finalized', startSlot: 0, refunds: { auto: false }, wsUrls: [] },
       feeds: { maxAgeSeconds: { solUsd: 90_000, ethUsd: 90_000 }, maxMovePercent: 10 },
     })
   })
@@ -122,7 +122,6 @@ describe('solana', () => {
     [{ commitment: 'processed' }, /solana\.mainnet\.commitment/],
     [{ commitment: 'confirmed' }, /solana\.mainnet\.commitment: is "finalized" outside local worlds/],
     [{ feeds: { solUsd: HUB_FEED } }, /solana\.mainnet\.feeds\.ethUsd/],
-    [{ quoteLifetimeSeconds: 1 }, /solana\.mainnet\.quoteLifetimeSeconds/],
   ])('with %o stops with one sentence', (changes, sentence) => {
     expect(() => parsed(changes)).toThrow(sentence)
   })

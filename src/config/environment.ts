@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000
 
 const DEFAULT_DRAIN_SECONDS = 5
 
-/** What a process may do: answer the API, lead the indexing, lead the outbox. */
+/** Roles of a process: answer the API, lead the indexing, lead the outbox. */
 const ROLES = ['api', 'index', 'relay'] as const
 
 const roles = z
@@ -84,12 +84,12 @@ const variables = z.object({
   DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: postgresUrl.optional(),
-  /** Whether a start applies missing migrations; else it waits for `clusterd migrate`. */
+  /** Tells whether a start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
-  /** Where health, readiness, status and metrics are served. */
+  /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Opens the operator's pages. */
   OPS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
@@ -127,7 +127,7 @@ const variables = z.object({
   TOKEN_KEY: key32.optional(),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
   SHARE_KEY: key32.optional(),
-  /** Whether clients are limited. */
+  /** Tells whether clients are limited. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
@@ -140,7 +140,7 @@ const variables = z.object({
   LIMIT_NAMES_DAY: limit.default(10),
   /** API keys that an address makes in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
-  /** Whether webhooks may lead to private addresses, and without TLS. */
+  /** Tells whether webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
@@ -148,8 +148,10 @@ const variables = z.object({
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   ERC6492: z.enum(['true', 'false']).default('false'),
-  /** The daemon ends when this process is gone. */
-  CLUSTERD_PARENT_PID: z.coerce.number().int().positive().optional(),
+  /** Set by npm for what it runs. */
+  npm_command: z.string().optional(),
+  /** Puts the wallet of local worlds into the pages. */
+  CLUSTERD_TEST_WALLET: z.enum(['true', 'false']).default('false'),
   /** The process kills or stops itself at the count-th pass of this point (tests). */
   CLUSTERD_FAILPOINT: z
     .string()
@@ -210,7 +212,8 @@ const environment = variables
       trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',
-      parentPid: set.CLUSTERD_PARENT_PID,
+      isRunByNpm: set.npm_command !== undefined,
+      hasTestWallet: set.CLUSTERD_TEST_WALLET === 'true',
       failpoint: set.CLUSTERD_FAILPOINT,
     }
   })
@@ -226,8 +229,15 @@ export type Flags = Partial<Record<keyof z.input<typeof variables>, string | und
  * local world started has its own already.
  */
 export function loadEnvFile(): void {
-  if (!process.env.CLUSTERD_PARENT_PID && existsSync('.env')) process.loadEnvFile('.env')
+  if (!process.env.CLUSTERD_CHILD && existsSync('.env')) process.loadEnvFile('.env')
 }
+
+/** Variables that `clusterd dev` passes on to the daemon of its world (docs/configuration.md names them). */
+const PASSED_ON =
+  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
+
+export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
 /**
  * Reads the environment variables; an empty one counts as unset. The only reader of process.env.

@@ -15,7 +15,7 @@ export {
   readDraft,
   type SolanaConfig,
 } from './chainsFile.js'
-export { type Environment, type Flags, loadEnvFile, readEnvironment } from './environment.js'
+export { type Environment, type Flags, loadEnvFile, localDaemonEnv, readEnvironment } from './environment.js'
 export { ConfigError } from './error.js'
 export { sealKeystore } from './keystore.js'
 export { labelsOf, presetOf } from './presets.js'
@@ -30,7 +30,7 @@ export interface Config extends Environment, ChainsFile {
   readonly port: number
   readonly opsPort: number
   readonly siteUrl: string
-  /** Who signs for the relayer on EVM chains; undefined: nobody. */
+  /** Signer for the relayer on EVM chains; undefined: nobody. */
   readonly relayerKey: RelayerKey | undefined
 }
 

@@ -7,10 +7,10 @@ import { parseSolanaSecretKey } from './solanaKey.js'
 
 type Hex = `0x${string}`
 
-/** Who signs for the relayer on EVM chains: a key in this process, or a signer elsewhere. */
+/** Signer for the relayer on EVM chains: a key in this process, or a signer elsewhere. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** Where a key on EVM chains is: a keystore file with that of its password, or a signer elsewhere and its address. */
+/** Place of a key on EVM chains: a keystore file with that of its password, or a signer elsewhere and its address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
@@ -18,7 +18,7 @@ export interface KeySources {
   address?: Hex | undefined
 }
 
-/** What sources are called where they are given: variables of the environment, or options. */
+/** Names of sources where they are given: variables of the environment, or options. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
 const VARIABLES: SourceNames = {

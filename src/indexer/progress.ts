@@ -4,7 +4,7 @@ import type { Network } from '../registry/primitives/network.js'
 
 const LOG_EVERY_MS = 2_000
 
-/** How far a backfill has come. */
+/** Progress of a backfill. */
 export interface Progress {
   network: Network
   label: string

@@ -2,9 +2,9 @@
 export interface Alarm {
   /** PromQL over the metrics of all processes. */
   expr: string
-  /** How long that has to hold. */
+  /** Time for which that has to hold. */
   for?: string
-  /** One line; `$labels` and `$value` are Prometheus' own. */
+  /** A line; `$labels` and `$value` are Prometheus' own. */
   summary: string
   means: string
   remedy: string
@@ -45,7 +45,7 @@ export const ALARMS = {
     means:
       'Two looks over a minute showed another hash for a block that counted as confirmed: a reorg below the confirmation policy, or a node that serves another chain. Nothing of the chain is taken in until an operator has looked.',
     remedy:
-      'Compare the block with an explorer. Where the node was wrong: correct `rpcUrls`, then `clusterd unhalt --chain <label>`. Where the chain was: `clusterd rewind --chain <label>` shows what would change and names the block, with `--block <n> --yes` it does it; then raise `confirmation`.',
+      'Compare the block with an explorer. Where the node was wrong: correct `rpcUrls`, then `clusterd journal unhalt --chain <label>`. Where the chain was: `clusterd journal rewind --chain <label>` shows what would change and names the block, with `--block <n> --yes` it does it; then raise `confirmation`.',
   },
   ClusterdHeadStandsStill: {
     expr: 'clusterd_chain_head_age_seconds > on (network, chain) clusterd_chain_head_alarm_seconds',
@@ -169,8 +169,7 @@ export const ALARMS = {
     for: '1m',
     summary: 'Signed changes wait for their turn',
     means: "Something holds the journal's head: a slow disk, a long transaction, a rewind.",
-    remedy:
-      '`clusterd_head_lock_wait_seconds` by network, then `pg_stat_activity` for what is `idle in transaction` or waits for the disk.',
+    remedy: '`pg_stat_activity` for what is `idle in transaction` or waits for the disk.',
   },
   ClusterdRpcWrongChain: {
     expr: 'clusterd_rpc_wrong_chain > 0',
@@ -211,7 +210,7 @@ export type AlarmName = keyof typeof ALARMS
 /** Something that is wrong, and the alarm that has its remedy. */
 export interface Problem {
   alarm: AlarmName
-  /** One sentence. */
+  /** A sentence. */
   text: string
 }
 

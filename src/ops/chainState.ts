@@ -45,13 +45,13 @@ export const headAlarmMs = (blockMs: number | null): number =>
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** Whether the chain's head is older than its alarm, or was never seen. */
+/** Tells whether the chain's head is older than its alarm, or was never seen. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)
 }
 
-/** How far the tables are behind the present, ms: the head's age, and the blocks that are still to be read. */
+/** Lag of the tables behind the present, ms: the head's age, and the blocks that are still to be read. */
 export function behindMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,
@@ -62,7 +62,7 @@ export function behindMs(
   return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
 }
 
-/** What is wrong with a chain; null while all is well. */
+/** Problem of a chain; null while all is well. */
 export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
   const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
   if (!state) return is('ClusterdNotLed', 'not indexed yet')

@@ -17,23 +17,13 @@ export function createMetrics(refresh: () => void = () => {}) {
   const chain = ['network', 'chain'] as const
   return {
     registry,
-    steps: counter('clusterd_indexer_steps_total', 'Indexer steps by outcome', [...chain, 'outcome']),
     entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', ['network']),
-    payments: counter('clusterd_payments_total', 'Confirmed payments on Solana', ['network']),
     paymentsWait: gauge(
       'clusterd_payments_wait_seconds',
       'Longest wait of a payment for a community name for a chain that has to be asked about its payer',
       ['network'],
     ),
-    headLockWait: new Histogram({
-      name: 'clusterd_head_lock_wait_seconds',
-      help: 'Time for which a writer waited for the lock of its network’s journal',
-      labelNames: ['network'],
-      buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
-      registers: [registry],
-    }),
     rpc: createRpcMetrics(registry),
-    rpcFaults: counter('clusterd_rpc_faults_total', 'RPC calls that failed, by class of fault', ['chain', 'fault']),
     requests: new Histogram({
       name: 'clusterd_http_request_seconds',
       help: 'API requests by route and status',

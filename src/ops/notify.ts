@@ -39,6 +39,22 @@ export function createNotify() {
   }
 }
 
+/** Pauses after failures in a row, ms, by what fails; the last one stays. */
+export const PAUSES_MS = {
+  /** Step of a worker. */
+  step: [250, 500, 1_000, 2_000, 5_000],
+  /** Job of the outbox. */
+  job: [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000],
+  /** Questions to a chain about a payer. */
+  payer: [1_000, 2_000, 5_000, 10_000, 30_000],
+  /** Message to a webhook. */
+  webhook: [2_000, 10_000, 60_000, 300_000, 1_800_000, 3_600_000],
+} as const
+
+/** The pause after a number of failures in a row, at least 1. */
+export const pauseAfter = (failures: number, pausesMs: readonly number[]): number =>
+  pausesMs[Math.min(Math.max(failures, 1), pausesMs.length) - 1]!
+
 /** Waits until the time is over or the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => {})

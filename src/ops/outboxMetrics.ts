@@ -6,27 +6,18 @@ export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>
 
 /** Creates the outbox's metrics. @param refresh sets the gauges just before they are read */
 export function createOutboxMetrics(registry: Registry, refresh: () => void) {
-  const { counter, gauge } = makersOf(registry)
+  const { gauge } = makersOf(registry)
   const network = ['network'] as const
   const job = ['network', 'kind', 'state'] as const
   const chain = ['network', 'chain'] as const
   return {
-    steps: counter(
-      'clusterd_outbox_steps_total',
-      'Steps of jobs that changed something, or failed to, by outcome; `replaced` counts transactions sent again with higher fees',
-      ['network', 'kind', 'outcome'],
-    ),
     jobs: gauge(
       'clusterd_outbox_jobs',
       'Jobs that have not ended, by kind and state; `parked` ones wait for an operator, dust that is left to its payers is not counted',
       job,
       refresh,
     ),
-    oldest: gauge(
-      'clusterd_outbox_oldest_seconds',
-      'Age of the oldest job of each kind and state, 0 where there is none',
-      job,
-    ),
+    oldest: gauge('clusterd_outbox_oldest_seconds', 'Age of the oldest job of each kind and state, else 0', job),
     stuck: gauge(
       'clusterd_stuck_packets',
       'Packets confirmed at their source that the hub has not received in the configured time',
@@ -43,21 +34,13 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
       chain,
     ),
     balance: gauge('clusterd_relayer_balance_wei', "Balance of the relayer's signer", chain),
-    signedToday: gauge(
-      'clusterd_relayer_signed_today_wei',
-      'The most that what the signer signed today (UTC) may cost; bounded by `dailyCapWei`',
-      chain,
-    ),
+    signedToday: gauge('clusterd_relayer_signed_today_wei', 'Most that today’s (UTC) signatures may cost', chain),
     runway: gauge(
       'clusterd_relayer_runway_seconds',
       'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
       chain,
     ),
-    refundsOwed: gauge(
-      'clusterd_refunds_owed',
-      'Payments on Solana that are owed back and have no refund queued',
-      network,
-    ),
+    refundsOwed: gauge('clusterd_refunds_owed', 'Payments owed back on Solana without a queued refund', network),
     authorityBalance: gauge('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', network),
   }
 }

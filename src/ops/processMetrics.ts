@@ -12,7 +12,7 @@ interface PoolLoad {
   waitingCount: number
 }
 
-/** What the process shows of itself. */
+/** Parts that the process shows of itself. */
 export interface ProcessState {
   /** Networks and roles that this process may lead. */
   leads: readonly { network: string; role: string; isLeading: boolean }[]

@@ -19,15 +19,10 @@ export function createRpcMetrics(registry: Registry) {
   const { gauge } = makersOf(registry)
   const labels = ['chain', 'use', 'host'] as const
   const gauges = {
-    requests: gauge('clusterd_rpc_requests', 'Requests to an RPC node since the start, by who asks', labels, () =>
-      show(),
-    ),
-    errors: gauge('clusterd_rpc_errors', 'Requests that failed by a fault of the node', labels),
+    errors: gauge('clusterd_rpc_errors', 'Requests that failed by a fault of the node', labels, () => show()),
     latency: gauge('clusterd_rpc_latency_seconds', 'Time of recent answers', labels),
     rest: gauge('clusterd_rpc_rest_seconds', 'Time for which a node is passed over', labels),
     wrong: gauge('clusterd_rpc_wrong_chain', '1 while a node serves another chain', labels),
-    compared: gauge('clusterd_rpc_compared', "1 where a node's head was compared with others'", labels),
-    distrusted: gauge('clusterd_rpc_distrusted', "1 while a node's head lags or can't be right", labels),
   }
   const show = () => {
     for (const one of Object.values(gauges)) one.reset()
@@ -35,13 +30,10 @@ export function createRpcMetrics(registry: Registry) {
       for (const { use, nodes } of read()) for (const node of nodes) set({ chain, use, host: node.host }, node)
   }
   const set = (at: Record<(typeof labels)[number], string>, node: NodeNumbers) => {
-    gauges.requests.set(at, node.requests)
     gauges.errors.set(at, node.errors)
     if (node.latencyMs !== null) gauges.latency.set(at, node.latencyMs / 1_000)
     gauges.rest.set(at, node.restMs / 1_000)
     gauges.wrong.set(at, Number(node.isWrong))
-    gauges.compared.set(at, Number(node.head !== null && node.head !== 'unknown'))
-    gauges.distrusted.set(at, Number(node.head === 'behind' || node.head === 'doubtful'))
   }
   return {
     watch: (chain: string, read: ReadNumbers): void => void chains.set(chain, read),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Logger } from './log/log.js'
 import { type Loop, type LoopName, Loops } from './loops.js'
-import { createNotify, type Notify, pause } from './notify.js'
+import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
 
 /** No step may follow this error: it ends all workers that run together. */
 export class FatalError extends Error {
@@ -74,7 +74,6 @@ interface Limits {
 
 /** Everything that a step waits for has a shorter limit of its own. */
 const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
-const ERROR_PAUSES_MS = [250, 500, 1_000, 2_000, 5_000]
 
 /**
  * Runs workers side by side until the signal or the first fatal error, which ends the others too.
@@ -110,7 +109,7 @@ async function runWorker(worker: Worker, context: WorkerContext): Promise<void> 
 }
 
 async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promise<void> {
-  const { log, signal, errorPausesMs = ERROR_PAUSES_MS, limits = STEP_LIMITS } = context
+  const { log, signal, errorPausesMs = PAUSES_MS.step, limits = STEP_LIMITS } = context
   const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
@@ -132,8 +131,8 @@ async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promi
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       loop.failed(error as Error)
       worker.onFailure?.(error as Error)
-      await pause(errorPausesMs[Math.min(failures, errorPausesMs.length - 1)]!, signal)
       failures += 1
+      await pause(pauseAfter(failures, errorPausesMs), signal)
     }
   }
 }
@@ -142,7 +141,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
   turned(): void
 }
 
-/** One step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
+/** Takes a step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
   { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,

@@ -34,7 +34,7 @@ interface TailOptions {
 export class FeedTail {
   readonly #options: TailOptions
   readonly #followers = new Set<Follower>()
-  /** Where it reads on; null while nobody follows. */
+  /** Place at which it reads on; null while nobody follows. */
   #place: { generation: number; next: number } | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | null = null
@@ -54,7 +54,7 @@ export class FeedTail {
     if (this.#place.generation !== generation || from < this.#place.next) return null
     this.#followers.add(follower)
     this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref()
-    // what came since it was asked for told nobody
+    // an event that came since it was asked for told nobody
     void this.look()
     return () => this.#leave(follower)
   }

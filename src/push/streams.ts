@@ -15,7 +15,7 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-/** What the open streams of a process share: their places, their heartbeats, and the turns of those that are behind. */
+/** Parts that the open streams of a process share: places, heartbeats, and the turns of those that are behind. */
 export class Streams {
   readonly places: Places
   readonly #open: Set<ServerResponse>[] = Array.from({ length: HEARTBEAT_MS / TURN_MS }, () => new Set())

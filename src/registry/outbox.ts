@@ -49,7 +49,7 @@ export type ParkReason =
   | 'spend_cap'
   | 'permanent_error'
   | 'nonce_taken'
-  /** Packet is not from a spoke of ours to our hub (relayer/packets.ts). */
+  /** Packet is not from a spoke of ours to our hub (relayer/calls.ts). */
   | 'foreign_packet'
   /** Packet's options are not the only form that is paid for. */
   | 'bad_options'

@@ -10,7 +10,7 @@ export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bi
 /** Time after which an unseen mempool transaction counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
 
-export const INVALID_REASONS = [
+const INVALID_REASONS = [
   'reverted',
   'not_a_registration',
   'replaced',
@@ -101,7 +101,7 @@ export type PacketOutcome =
   /** Executed and confirmed: its bids, none when refused, and what the hub owes for it. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
-/** What the hub credited for bids that won nothing. `eid`: of the chain that it came from, 0 for the hub's own. */
+/** Credits of the hub for bids that won nothing. `eid`: of the chain that it came from, 0 for the hub's own. */
 export interface HubCredit {
   eid: number
   amountWei: string
@@ -122,7 +122,7 @@ export type Refund =
   /** The recipient has the money. */
   | 'released'
 
-/** How the money of a payment ended. */
+/** End of the money of a payment. */
 type Ended = Exclude<Refund, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
@@ -136,7 +136,7 @@ export interface PaidName {
   judgement: PaymentJudgement | null
   /** null where no refund is due or its state is unknown. */
   refund: Refund | null
-  /** How the money ended; null while it is held. */
+  /** End of the money; null while it is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim it, ms. */
   reclaimableMs: number
@@ -213,7 +213,7 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
 type DecidedPacket = SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> }
 
 /**
- * Whether all bids of a message are confirmed on the hub. While a reader sees fewer bids than names, nothing terminal
+ * True if all bids of a message are confirmed on the hub. While a reader sees fewer bids than names, nothing terminal
  * is answered.
  */
 const isDecided = (packet: SentPacket): packet is DecidedPacket =>

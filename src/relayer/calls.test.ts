@@ -1,15 +1,16 @@
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { askedWei } from '../chains/evm/bridge/calls.js'
 import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
-import { decodePacket, encodePacket, packetGuid } from '../chains/evm/bridge/packet.js'
+import { decodePacket, encodePacket, type PacketPath, packetGuid } from '../chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
+import { hubAbi } from '../chains/evm/contracts/index.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { callOf, isVoid } from './calls.js'
+import { callOf, decideMessage, isVoid } from './calls.js'
 import { newJob } from './machine/job.js'
 import type { DeliveryPath } from './targets.js'
 
@@ -31,7 +32,7 @@ const SUBJECT = Buffer.alloc(32, 1)
 const jobOf = (kind: JobKind, change: Partial<JobRow> = {}): JobRow => ({
   ...newJob('7', kind),
   ...{ network: 'mainnet', chain: 1, signer: null, subject: SUBJECT, createdMs: 0, updatedMs: 0, version: 1 },
-  ...{ message: null, payment: null, batch: null, followers: [], ...change },
+  ...{ message: null, payment: null, batch: null, others: [], ...change },
 })
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
@@ -79,12 +80,6 @@ describe('the call of a message’s job', () => {
     })
   })
 
-  it('is none with options that are not paid for: such a packet is only verified', () => {
-    const job = (kind: JobKind) => jobOf(kind, { message: message('0x') })
-    expect(callOf(job('execute'), path, undefined)).toBe('bad_options')
-    expect(callOf(job('verify'), path, undefined)).toMatchObject({ kind: 'verify' })
-  })
-
   it.each<[string, Partial<JobRow>, DeliveryPath | null]>([
     ['message is unknown', {}, path],
     ['packet is of another chain', { message: message('0x', 3) }, path],
@@ -93,12 +88,6 @@ describe('the call of a message’s job', () => {
   ])('is none where its %s', (_, change, way) => {
     for (const kind of ['verify', 'execute'] as const)
       expect(callOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
-  })
-
-  it('verifies nothing without a library that accepts our verifications', () => {
-    const way = { ...path, messageLib: null }
-    expect(callOf(jobOf('verify', { message: paid }), way, undefined)).toBe('foreign_packet')
-    expect(callOf(jobOf('execute', { message: paid }), way, undefined)).toMatchObject({ kind: 'execute' })
   })
 })
 
@@ -113,12 +102,12 @@ describe('the call of a payment’s delivery', () => {
     expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
   })
 
-  it('bids for all that go with it, or waits until it is alone; what is signed keeps to what is left', () => {
+  it('bids for all jobs of its transaction, or for none; what is signed keeps to what is left', () => {
     const signed = { nonce: 4, state: 'signed' } as const
     const second = { ...forName, sequence: 2 }
-    const followers = [second, forCommunity].map((payment) => ({ id: '8', subject: SUBJECT, message: null, payment }))
-    const row = jobOf('deliver', { payment: forName, followers })
-    expect(callOf({ ...row, followers: followers.slice(0, 1) }, path, undefined, 900)).toMatchObject({
+    const others = [second, forCommunity].map((payment) => jobOf('deliver', { payment }))
+    const row = jobOf('deliver', { payment: forName, others })
+    expect(callOf({ ...row, others: others.slice(0, 1) }, path, undefined, 900)).toMatchObject({
       bids: [{ sequence: 1n }, { sequence: 2n }],
     })
     expect(callOf(row, path, undefined, 900)).toBe('foreign_payment')
@@ -136,10 +125,6 @@ describe('the call of a payment’s delivery', () => {
     expect(callFor(payment)).toBe('foreign_payment')
   })
 
-  it('is none on a chain to which nothing is carried', () => {
-    expect(callOf(jobOf('deliver', { payment: forName }), null, PAYMENTS)).toBe('foreign_packet')
-  })
-
   it('bids for nobody who has taken back what was paid, or soon may; what is under way goes on', () => {
     const call = (nowMs: number, change: Partial<JobRow> = {}, outcome: StoredPayment['outcome'] = null) =>
       callOf(jobOf('deliver', { payment: { ...forName, outcome }, ...change }), path, undefined, nowMs)
@@ -151,23 +136,16 @@ describe('the call of a payment’s delivery', () => {
 
   it('is wanted no more once all that is signed and unmined is taken back, or soon may be', () => {
     const [back, second] = [{ ...forName, outcome: 'reclaimed' } as const, { ...forName, sequence: 2 }]
-    const with2 = (payment: JobRow['payment']) => [{ id: '8', subject: SUBJECT, message: null, payment }]
+    const with2 = (payment: JobRow['payment']) => [jobOf('deliver', { payment })]
     const signed = { state: 'signed', nonce: 4, payment: back } as const
     expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
     expect(isVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901)).toBe(true)
     expect(isVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, followers: with2(second) }), 0)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, followers: with2(back) }), 0)).toBe(true)
+    expect(isVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)
+    expect(isVoid(jobOf('deliver', { ...signed, others: with2(back) }), 0)).toBe(true)
     for (const state of ['queued', 'included'] as const)
       expect(isVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
     expect(isVoid(jobOf('refuse', signed), 0)).toBe(false)
-  })
-
-  it('bids in the first nine tenths of the time from the payment until it may be taken back', () => {
-    const later: JobRow['payment'] = { ...forName, paidMs: 500, target: { ...forName.target, reclaimableMs: 1_500 } }
-    const call = (nowMs: number) => callOf(jobOf('deliver', { payment: later }), path, undefined, nowMs)
-    expect(call(1_400)).toMatchObject({ kind: 'deliver' })
-    expect(call(1_401)).toBe('reclaimed')
   })
 })
 
@@ -195,14 +173,85 @@ describe('the call of a refusal', () => {
   it('is none without a contract', () => {
     expect(callOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
   })
-
-  it('is a release where the name was bought', () => {
-    const release = jobOf('release', { payment: forCommunity })
-    expect(callOf(release, null, PAYMENTS)).toMatchObject({ kind: 'release', of: [{ paymentId: SUBJECT }] })
-  })
 })
 
-it('a noop is a call of its own, on any chain', () => {
-  for (const way of [path, null])
-    expect(callOf(jobOf('noop', { subject: null }), way, undefined)).toEqual({ kind: 'noop' })
+const NAME_WORD: Hex = `0x${'61'.padEnd(64, '0')}`
+const bids = encodeFunctionData({
+  abi: hubAbi,
+  functionName: 'placeBids',
+  args: [
+    [3n, 4n],
+    [NAME_WORD, NAME_WORD],
+  ],
+})
+const withdrawal = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [HUB] })
+
+const decisionOf = (
+  {
+    calldata = bids,
+    value = 7n,
+    gas = 200_000n,
+    options,
+    chain = 2,
+    ...changes
+  }: Partial<PacketPath> & {
+    calldata?: Hex
+    value?: bigint
+    gas?: bigint
+    options?: Hex
+    chain?: number
+  } = {},
+  isLocal = true,
+) => {
+  const at = { ...way, ...changes }
+  const packet = encodePacket({ ...at, guid: packetGuid(at), message: encodeMessage(word(SPOKE), calldata) })
+  const decision = decideMessage(
+    { chain, packet: fromHex(packet), options: fromHex(options ?? encodeLzReceiveOption({ gas, value })) },
+    { ...path.lane, hub: { ...path.lane.hub, isLocal } },
+  )
+  return 'refusal' in decision ? decision.refusal : decision.option
+}
+
+describe('the decision about a message', () => {
+  it('is delivered with the value and gas of its options where it asks for that value', () => {
+    expect(decisionOf()).toEqual({ gas: 200_000n, value: 7n })
+    expect(decisionOf({ calldata: withdrawal, value: 0n })).toEqual({ gas: 200_000n, value: 0n })
+  })
+
+  it.each([6n, 8n, 0n])('with bids of 7 wei is not delivered with %s', (value) => {
+    expect(decisionOf({ value })).toBe('value_mismatch')
+    expect(decisionOf({ value }, false)).toBe('value_mismatch')
+  })
+
+  it('that withdraws is delivered with nothing', () => {
+    expect(decisionOf({ calldata: withdrawal, value: 1n })).toBe('value_mismatch')
+  })
+
+  it('that the hub will refuse is delivered with its value on a local network alone', () => {
+    expect(decisionOf({ calldata: '0x12345678', value: 5n })).toEqual({ gas: 200_000n, value: 5n })
+    expect(decisionOf({ calldata: '0x12345678', value: 5n }, false)).toBe('value_mismatch')
+    expect(decisionOf({ calldata: '0x12345678', value: 0n }, false)).toEqual({ gas: 200_000n, value: 0n })
+  })
+
+  it.each([
+    ['another sender', { sender: word(HUB) }],
+    ['another chain', { srcEid: 30_110 }],
+    ['another spoke than it was read from', { chain: 3 }],
+    ['another receiver', { receiver: word(SPOKE) }],
+    ['another destination', { dstEid: 30_102 }],
+  ])('of %s is foreign', (_, changes) => {
+    expect(decisionOf(changes)).toBe('foreign_packet')
+  })
+
+  it.each<[string, Hex]>([
+    ['none', '0x'],
+    ['no gas', encodeLzReceiveOption({ gas: 0n, value: 7n })],
+    ['a native drop', `0x000301003102${'00'.repeat(48)}`],
+    [
+      'two options',
+      `${encodeLzReceiveOption({ gas: 1n, value: 7n })}${encodeLzReceiveOption({ gas: 1n, value: 7n }).slice(6)}`,
+    ],
+  ])('with bad options (%s) is not delivered', (_, options) => {
+    expect(decisionOf({ options })).toBe('bad_options')
+  })
 })

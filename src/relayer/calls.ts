@@ -1,12 +1,14 @@
 import type { Hex } from 'viem'
-import type { PaidBid } from '../chains/evm/bridge/calls.js'
+import { askedWei, type PaidBid } from '../chains/evm/bridge/calls.js'
+import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
+import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import type { JobCall } from '../chains/evm/jobView.js'
-import { type JobRow, membersOf, type Subject } from '../db/outbox/rows.js'
+import type { JobRow } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
 import { isForCommunityName } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
-import { decideMessage } from './packets.js'
-import type { DeliveryPath } from './targets.js'
+import { toHex } from '../registry/primitives/bytes.js'
+import type { DeliveryPath, Lane } from './targets.js'
 
 /**
  * Call of a job, or the reason to park it; checked at every step, whatever the operator resumed.
@@ -32,6 +34,9 @@ export function callOf(
   return 'refusal' in decision ? decision.refusal : { kind: 'execute', endpoint, packet, option: decision.option }
 }
 
+/** All jobs that a job's transaction does. */
+const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
+
 const NOBODY = Buffer.alloc(32)
 
 /** Share of the time until a payer may take back in which a payment is delivered: none is delivered that goes back. */
@@ -47,7 +52,7 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
 }
 
 /** @param nowMs null once the bid is signed: it is out with others, whatever the time */
-function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason {
+function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
   if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
     return 'foreign_payment'
   const { sequence, payer, referral, paidMs, outcome, target } = payment
@@ -58,7 +63,7 @@ function bidOf({ payment }: Subject, nowMs: number | null): PaidBid | ParkReason
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
-/** Whether nothing of what a delivery has signed is wanted any more: its payers have taken all back, or soon may. */
+/** True if nothing of what a delivery has signed is wanted any more: its payers have taken all back, or soon may. */
 export function isVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
   return row.kind === 'deliver' && isUnmined && membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
@@ -72,3 +77,36 @@ function endingOf(kind: 'refuse' | 'release', row: JobRow, payments: Hex | undef
   })
   return { kind, payments, of }
 }
+
+export type MessageDecision =
+  | { packet: Packet; option: LzReceiveOption }
+  /** Verified only, which moves no money but unblocks later packets. */
+  | { packet: Packet; refusal: 'bad_options' | 'value_mismatch' }
+  | { packet: null; refusal: 'foreign_packet' }
+
+/**
+ * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only as the
+ * message itself asks for, and never for a packet that is not from our spoke to our hub. Local networks, which have no
+ * other executor, also execute messages that the hub refuses and credits.
+ */
+export function decideMessage(
+  message: { chain: number; packet: Buffer; options: Buffer },
+  lane: Lane,
+): MessageDecision {
+  const packet = decodePacket(toHex(message.packet))
+  const spoke = lane.spokes.find(({ chain }) => chain === message.chain)
+  if (!packet || !spoke || !isOnLane(packet, spoke, lane)) return { packet: null, refusal: 'foreign_packet' }
+  const option = decodeLzReceiveOption(toHex(message.options))
+  if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
+  const asked = askedWei(packet)
+  const isPaid = asked === null ? option.value === 0n || lane.hub.isLocal : option.value === asked
+  return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
+}
+
+const isOnLane = (packet: Packet, spoke: Lane['spokes'][number], { hub }: Lane): boolean =>
+  packet.srcEid === spoke.eid &&
+  packet.sender === asWord(spoke.contract) &&
+  packet.dstEid === hub.eid &&
+  packet.receiver === asWord(hub.contract)
+
+const asWord = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

@@ -1,7 +1,7 @@
 import { type Look, pairOf } from '../chains/rpc/looks.js'
 import type { Job } from '../registry/outbox.js'
 
-/** What an operator has to confirm: a key that was used so often elsewhere, or a node that is wrong again and again. */
+/** Question to an operator: a key that was used so often elsewhere, or a node that is wrong again and again. */
 export const MAX_RAISE = 64
 /** Bounds the work of one step, whatever a node says. */
 export const MAX_LOST = 64
@@ -25,7 +25,7 @@ export interface Missing {
   sinceMs: number
 }
 
-/** What the chain's count means for the next nonce. */
+/** Meaning of the chain's count for the next nonce. */
 export type NonceDecision =
   /** Every nonce below the next is used or held: one may be given. */
   | { is: 'sound' }

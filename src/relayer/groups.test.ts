@@ -4,43 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { createCommunityProgram } from '../chains/solana/community/program.js'
 import { createRegistrar } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import type { BlockhashTx, JobKind, JobState } from '../registry/outbox.js'
+import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
-import { batchesOf, groupsOf } from './groups.js'
+import { groupsOf } from './groups.js'
 import { newJob } from './machine/job.js'
+import { ROOM } from './solanaRelayer.js'
 
-/** `hash`: of the transaction, null without one. */
-function jobOf(
-  id: number,
-  kind: JobKind,
-  change: { state?: JobState; hash?: string | null; failures?: number; token?: string } = {},
-) {
-  const { state = 'queued', hash = null, failures = 0, token = 'native' } = change
+function jobOf(id: number, kind: JobKind, { failures = 0, token = 'native' } = {}): JobRow<BlockhashTx> {
   const target = { kind: kind === 'settle' || kind === 'refund' ? 'name' : 'communityName' }
-  const txs = hash === null ? [] : [{ hash, raw: 'AA==', lastValidHeight: 1 }]
-  const row: JobRow<BlockhashTx> = {
-    ...{ ...newJob<BlockhashTx>(String(id), kind), state, txs, failures },
+  return {
+    ...{ ...newJob<BlockhashTx>(String(id), kind), failures },
     ...{ network: 'mainnet', chain: 3, signer: null, subject: null, createdMs: 0, updatedMs: 0, version: 1 },
-    message: null,
-    payment: { money: { token, amount: 1n }, target } as StoredPayment,
-    ...{ batch: null, followers: [] },
+    ...{ message: null, payment: { money: { token, amount: 1n }, target } as StoredPayment, batch: null, others: [] },
   }
-  return row
 }
+const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupsOf(rows, ROOM)
 const idsOf = (groups: readonly (readonly JobRow[])[]) => groups.map((group) => group.map(({ id }) => Number(id)))
-
-describe('jobs under way', () => {
-  it('are followed by transaction, each in the order of the oldest of its jobs', () => {
-    const sent = (id: number, hash: string) => jobOf(id, 'settle', { state: 'sent', hash })
-    const due = [sent(1, 'a'), sent(2, 'b'), jobOf(3, 'settle'), sent(4, 'a'), sent(5, 'c'), sent(6, 'b')]
-    expect(idsOf(groupsOf(due))).toEqual([[1, 4], [2, 6], [5]])
-    expect(groupsOf([])).toEqual([])
-  })
-
-  it('are none that are queued, or without a transaction', () => {
-    expect(groupsOf([jobOf(1, 'settle', { hash: 'a' }), jobOf(2, 'settle', { state: 'sent' })])).toEqual([])
-  })
-})
 
 const KINDS = ['settle', 'refund', 'refuse', 'release'] as const
 /** Payments that fit into one transaction. */

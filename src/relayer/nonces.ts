@@ -4,11 +4,9 @@ import { signNoop } from '../chains/evm/signer.js'
 import { transient } from '../chains/rpc/errors.js'
 import type { Look } from '../chains/rpc/looks.js'
 import type { Call } from '../chains/rpc/nodes.js'
-import { assertRelayer } from '../db/journal/head.js'
 import { findJobs } from '../db/outbox/due.js'
-import { insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
+import { asRelayer, insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
 import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
-import { inTransaction } from '../db/pg/pool.js'
 import { failpoint } from '../ops/failpoint.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import { decideNonce, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
@@ -34,10 +32,14 @@ export interface NonceKeeperOptions {
 
 /** Result of a step. */
 export interface KeptNonces {
-  /** How many nonces were mended. */
+  /** Number of nonces that were mended. */
   mended: number
-  /** Whether the next nonce may be given. */
+  /** Tells whether the next nonce may be given. */
   isSound: boolean
+  /** Nonces that block others and that nothing under way holds. */
+  gaps: number
+  /** The chain's count that only an operator's word makes believed, null where it needs none. */
+  claimed: number | null
 }
 
 /**
@@ -50,22 +52,11 @@ export class NonceKeeper {
   readonly #isLocal: boolean
   #missing: Missing | null = null
   #doubt: Look<number> | null = null
-  #gaps = 0
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
     this.#options = options
     this.#isLocal = options.signer.chain.config.local
-  }
-
-  /** Nonces that block others and that nothing under way holds. */
-  get gaps(): number {
-    return this.#gaps
-  }
-
-  /** The chain's count that only an operator's word makes believed, null where it needs none. */
-  get claimed(): number | null {
-    return this.#claimed
   }
 
   /**
@@ -75,11 +66,12 @@ export class NonceKeeper {
    */
   async step(): Promise<KeptNonces> {
     let { looks, stored, decision } = await this.#decide()
-    // what was moved is looked at once more before anything is signed
+    // a moved nonce is looked at once more before anything is signed
     if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
     const { next, holders } = stored
     const lost = next === null ? [] : lostNonces(Math.max(...looks.map(({ answer }) => answer)), next, holders)
-    return { mended: await this.#mend(lost, holders), isSound: decision.is === 'sound' }
+    const mended = await this.#mend(lost, holders)
+    return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
   async #decide(): Promise<{ looks: Look<number>[]; stored: SignerNonces; decision: NonceDecision }> {
@@ -114,8 +106,7 @@ export class NonceKeeper {
     const { pool, key, epoch } = this.#options
     const claimed = decision.is === 'too_far' ? decision.count : null
     if (decision.is !== 'moved' && claimed === this.#claimed) return
-    await inTransaction(pool, async (client) => {
-      await assertRelayer(client, key.network, epoch)
+    await asRelayer(pool, { network: key.network, epoch }, async (client) => {
       if (decision.is === 'moved') await moveNonce(client, key, next, decision.next)
       else await noteClaim(client, key, claimed)
     })
@@ -124,7 +115,6 @@ export class NonceKeeper {
 
   async #mend(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
     const { nowMs } = this.#options
-    this.#gaps = lost.length
     this.#missing = missingSince(this.#missing, lost, nowMs())
     const patienceMs = this.#isLocal ? LOCAL_PATIENCE_MS : PATIENCE_MS
     if (!this.#missing || nowMs() - this.#missing.sinceMs < patienceMs) return 0
@@ -149,8 +139,7 @@ export class NonceKeeper {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
     const tx = await signNoop(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
-    const isStored = await inTransaction(pool, async (client) => {
-      await assertRelayer(client, key.network, epoch)
+    const isStored = await asRelayer(pool, { network: key.network, epoch }, async (client) => {
       await reserve(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     }).catch((error: Error) => {

@@ -1,12 +1,15 @@
 import type pg from 'pg'
+import { saveJobs } from '../db/outbox/jobs.js'
 import { jobById } from '../db/outbox/list.js'
 import type { JobRow } from '../db/outbox/rows.js'
+import { notify } from '../db/pg/notify.js'
 import { park, resume, retry } from './machine/job.js'
-import { changeJob } from './store.js'
 
 const CHANGES = { retry, park, resume }
-/** What an operator may ask of a job. */
+/** Actions that an operator may ask of a job. */
 export type OperatorAction = keyof typeof CHANGES
+
+const TRIES = 20
 
 /** A job by its id. @throws Error with one sentence where there is none */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
@@ -20,10 +23,17 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
  * @throws Error with one sentence where there is no such job, or nothing to change
  */
 export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string): Promise<JobRow> {
-  const before = await requireJob(pool, id)
-  const after = CHANGES[action](before)
-  if (before.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
-  if (action === 'resume' && after.state === before.state && after.release === before.release)
-    throw new Error(`Job ${id} is ${before.state}, not parked: there is nothing to resume.`)
-  return changeJob(pool, before, CHANGES[action])
+  for (let tries = 0; tries < TRIES; tries++) {
+    const job = await requireJob(pool, id)
+    const after = CHANGES[action](job)
+    if (job.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
+    if (job.batch !== null && job.state !== 'queued')
+      throw new Error(`Job ${id} goes with job ${job.batch}: change that one.`)
+    if (action === 'resume' && after.state === job.state && after.release === job.release)
+      throw new Error(`Job ${id} is ${job.state}, not parked: there is nothing to resume.`)
+    if (!(await saveJobs(pool, [{ job, after }], { epoch: null, nowMs: Date.now() }))) continue
+    await notify(pool, job.network)
+    return requireJob(pool, id)
+  }
+  throw new Error(`Job ${id} changes all the time: try again.`)
 }

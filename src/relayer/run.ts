@@ -1,20 +1,19 @@
 import type pg from 'pg'
 import type { SolanaSigner } from '../chains/solana/signer.js'
-import type { JobRow } from '../db/outbox/rows.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { heardBy, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, runWorkers, type StepResult, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { Relayer, type RelayerOptions } from './relayer.js'
+import type { ChainRelayerOptions } from './chainRelayer.js'
+import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
 import type { OutboxState } from './report/metrics.js'
-import { OutboxLog } from './report/outboxLog.js'
+import { createAlarmLog, logOutcome } from './report/outboxLog.js'
 import { outboxProblems } from './report/problems.js'
 import { SolanaRelayer } from './solanaRelayer.js'
-import type { Outcome } from './step.js'
 import type { RelayTarget } from './targets.js'
 
 /** Upper bound on consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
@@ -35,13 +34,12 @@ export interface SolanaRelayerSource {
   open(): Promise<{ chain: number }>
 }
 
-export interface RelayRunOptions extends Pick<RelayerOptions, 'pool' | 'network' | 'account' | 'settings' | 'clock'> {
+export interface RelayRunOptions
+  extends Pick<EvmRelayerOptions, 'pool' | 'network' | 'account' | 'settings' | 'clock'> {
   /** The chains on which transactions are sent, the hub first. */
   targets: readonly RelayTarget[]
   /** The network's Solana cluster, if any. */
   solana?: SolanaRelayerSource | undefined
-  /** Gets each step of each job, with what is stored after it. */
-  onOutcome?: (job: JobRow, outcome: Pick<Outcome, 'outcome'>) => void
   missingKeys: readonly string[]
   leases: pg.Pool
   listener: Listener
@@ -54,7 +52,7 @@ export interface RelayRun {
   readonly network: Network
   /** Names of the keys that this process lacks for what the network has to send. */
   readonly missingKeys: readonly string[]
-  /** Whether this process leads. */
+  /** Tells whether this process leads. */
   leads(): boolean
   /** The state of this process's workers; empty while another process leads. */
   state(): OutboxState
@@ -68,7 +66,8 @@ export interface RelayRun {
  * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, loops, signal, leases, listener, account, targets, missingKeys } = options
+  const { pool, network, log, loops, signal, leases, listener, account, settings, targets, solana, missingKeys } =
+    options
   const notifies = new Set<Notify>()
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
@@ -91,17 +90,31 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
           'what these keys pay for is not sent',
         )
       const nowMs = options.clock?.nowMs ?? Date.now
-      const outboxLog = new OutboxLog(log, network, nowMs)
-      const check = () => outboxLog.problems(outboxProblems(state, nowMs()))
-      const relayers = targets.map((target) => relayerAt(options, target, outboxLog, epoch))
+      const logAlarms = createAlarmLog(log, network)
+      const check = () => logAlarms(outboxProblems(state, nowMs()))
+      const common: ChainRelayerOptions = {
+        ...{ pool, network, epoch, clock: options.clock },
+        onOutcome: (row, outcome) => logOutcome(log, row, outcome, nowMs()),
+      }
+      const relayers = targets.map((target) => new EvmRelayer({ ...common, ...target, account, settings }))
       state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }
-      const workers = relayers.map((relayer, i) => relayWorker(relayer, targets[i]!, check))
-      if (options.solana)
-        workers.push(
-          payWorker(options, options.solana, { outboxLog, epoch, check }, (payer) => {
-            state = { ...state, payer: payer.state }
-          }),
+      const workers = relayers.map((relayer, i) => {
+        const { label: chain, config } = targets[i]!.at.chain
+        return workerOf(
+          'the relayer',
+          { fields: { network, chain }, pollMs: config.pollMs, check },
+          async () => relayer,
         )
+      })
+      if (solana) {
+        const open = async (): Promise<SolanaRelayer> => {
+          const payer = new SolanaRelayer({ ...common, ...solana, chain: (await solana.open()).chain })
+          await reportAuthority(options, solana.signer)
+          state = { ...state, payer: payer.state }
+          return payer
+        }
+        workers.push(workerOf('the payer', { fields: { network }, pollMs: solana.pollMs, check }, open))
+      }
       for (const { notify } of workers) if (notify) notifies.add(notify)
       leads = true
       try {
@@ -116,73 +129,29 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   return { network, missingKeys, leads: () => leads, state: () => state, done }
 }
 
-function relayerAt(options: RelayRunOptions, target: RelayTarget, outboxLog: OutboxLog, epoch: number): Relayer {
-  const { pool, network, account, settings, clock } = options
-  return new Relayer({
-    ...{ ...target, pool, network, account, settings, clock, epoch },
-    onStuck: (messages) => outboxLog.stuck(messages),
-    onOutcome: (row, outcome) => {
-      outboxLog.outcome(row, outcome)
-      options.onOutcome?.(row, outcome)
-    },
-  })
-}
+type Opened = { step(alive: () => void): Promise<StepResult> }
 
-function relayWorker(relayer: Relayer, { at }: RelayTarget, check: () => void): Worker {
-  const { network, chain } = relayer.state
+/** The worker of a chain, which is opened at its first step: one that is away delays no other. */
+function workerOf(
+  name: string,
+  options: Pick<Worker, 'fields' | 'pollMs' | 'check'>,
+  open: () => Promise<Opened>,
+): Worker {
+  let opened: Opened | null = null
   return {
-    name: 'the relayer',
-    fields: { network, chain },
-    pollMs: at.chain.config.pollMs,
-    idleMs: IDLE_POLL_MS,
-    notify: createNotify(),
-    maxBusySteps: MAX_BUSY_STEPS,
-    step: () => relayer.step(),
-    check,
+    ...{ name, ...options, idleMs: IDLE_POLL_MS, notify: createNotify(), maxBusySteps: MAX_BUSY_STEPS },
+    async step(_, alive) {
+      opened ??= await open()
+      return opened.step(alive)
+    },
   }
 }
 
 /** Says whose decisions the program obeys: a key that was rotated decides nothing. */
-async function reportAuthority({ log, network }: RelayRunOptions, signer: SolanaSigner): Promise<void> {
+async function reportAuthority({ log, network }: RelayRunOptions, signer: SolanaSigner | null): Promise<void> {
+  if (!signer)
+    return log.info({ network }, "without the relay authority's key payments are neither settled nor refunded")
   const [authority, obeyed] = [signer.authority.toBase58(), (await signer.relayAuthority())?.toBase58() ?? null]
   if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
   else log.error({ network, authority, obeyed }, "the relay authority's key is not the one that the program obeys")
-}
-
-/** The worker of a network's Solana cluster. A cluster that is away delays no other worker. */
-function payWorker(
-  options: RelayRunOptions,
-  source: SolanaRelayerSource,
-  { outboxLog, epoch, check }: { outboxLog: OutboxLog; epoch: number; check: () => void },
-  onStart: (payer: SolanaRelayer) => void,
-): Worker {
-  const { pool, network, clock, log } = options
-  const { signer, autoRefunds, releaseAfterMs } = source
-  let payer: SolanaRelayer | null = null
-  const open = async (): Promise<SolanaRelayer> => {
-    const { chain } = await source.open()
-    if (signer) await reportAuthority(options, signer)
-    else log.info({ network }, "without the relay authority's key payments are neither settled nor refunded")
-    const opened = new SolanaRelayer({
-      ...{ pool, network, epoch, clock, chain, signer, autoRefunds, releaseAfterMs },
-      onOutcome: (row, outcome) => {
-        outboxLog.outcome(row, outcome)
-        options.onOutcome?.(row, outcome)
-      },
-    })
-    onStart(opened)
-    return opened
-  }
-  return {
-    name: 'the payer',
-    fields: { network },
-    pollMs: source.pollMs,
-    idleMs: IDLE_POLL_MS,
-    notify: createNotify(),
-    async step(_, alive) {
-      payer ??= await open()
-      return payer.step(alive)
-    },
-    check,
-  }
 }

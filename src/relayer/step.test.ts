@@ -11,15 +11,13 @@ import {
   usedNonces,
 } from '../../test/model/chainModel.js'
 import type { NonceTx } from '../registry/outbox.js'
-import { type Policy, REPLACE_AFTER_BLOCKS } from './machine/index.js'
+import type { Policy } from './machine/index.js'
 import { newJob, park, resume } from './machine/job.js'
 import { carryOut, decide, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: Policy = {
   spendCapWei: 10n ** 18n,
-  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
-  pollMs: 1_000,
   gasPriceCapWei: 10n ** 15n,
 }
 
@@ -165,7 +163,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         // each goes on until it has to wait
         for (let i = 0; i < 20; i++) {
           const outcome = await step(name)
-          if (outcome?.outcome === 'waiting' || outcome?.outcome === 'ended') break
+          if (outcome?.outcome === 'waiting') break
         }
       }
       mine(model)
@@ -193,7 +191,7 @@ describe('a delivery', () => {
     await run({ do: 'mine' })
     await run({ do: 'mine' })
     for (let i = 0; i < 2; i++) await step('a')
-    expect(outcomes).toEqual(['signed', 'sent', 'waiting', 'included', 'waiting', 'confirmed', 'ended'])
+    expect(outcomes).toEqual(['signed', 'sent', 'waiting', 'included', 'waiting', 'confirmed', 'waiting'])
     expect(executionsOf(model, 'a')).toHaveLength(1)
   })
 
@@ -298,7 +296,6 @@ describe('a delivery', () => {
     expect([...met].sort()).toEqual([
       'cancelled',
       'confirmed',
-      'ended',
       'expired',
       'failed',
       'included',

@@ -3,8 +3,8 @@ import type { NonceSender, Prepared } from '../chains/evm/signer.js'
 import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
 import { failpoint } from '../ops/failpoint.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
-import { type Action, apply, type Event, type Policy, type Seen, type WaitReason } from './machine/index.js'
-import { hasEnded, type NonceJob } from './machine/job.js'
+import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
+import type { NonceJob } from './machine/job.js'
 import { planNonceJob } from './machine/nonce.js'
 
 /** The database of a step. Both methods compare versions and give false when the job has changed. */
@@ -26,26 +26,27 @@ export interface Ports {
   clock: Clock
 }
 
-/** Outcome of a step. All but `waiting`, `ended`, `unreachable` and `stale` have stored something. */
+/** Outcome of a step. All but `waiting`, `unreachable` and `stale` have stored something. */
 export type Outcome =
   | {
       outcome: 'signed' | 'replaced' | 'cancelled' | 'sent' | 'resent' | 'included' | 'reorged' | 'confirmed' | 'parked'
     }
-  /** A job that can't go was parted from those that went with it. */
-  | { outcome: 'parted' }
   | { outcome: 'refused' | 'failed'; failure: TxFailure }
   | { outcome: 'expired'; reason: string }
-  | { outcome: 'waiting'; untilMs: number; why: WaitReason }
-  | { outcome: 'ended' }
+  | { outcome: 'waiting' }
   /** The chain could not be asked; nothing changed. */
   | { outcome: 'unreachable'; failure: TxFailure }
   /** Another process has changed the job: load it again. */
   | { outcome: 'stale' }
 
+const NO_PROGRESS = new Set<Outcome['outcome']>(['waiting', 'unreachable', 'stale'])
+/** Tells whether something was stored, so that there may be more to do at once. */
+export const isProgress = ({ outcome }: Outcome): boolean => !NO_PROGRESS.has(outcome)
+
 type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
 
 /** The next deed with what was seen, or why the chain could not be asked. */
-export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure } | { ended: true }
+export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure }
 
 /**
  * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
@@ -56,7 +57,6 @@ export async function decide(
   { sender, clock }: Pick<Ports, 'sender' | 'clock'>,
   policy: Policy,
 ): Promise<Decision> {
-  if (hasEnded(job)) return { ended: true }
   try {
     const view = await sender.look(job)
     let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), searched: 0, prepared: null }
@@ -76,14 +76,11 @@ export async function decide(
  * @throws only what the store and the offline signer throw
  */
 export async function carryOut(job: NonceJob, decision: Decision, ports: Ports): Promise<Outcome> {
-  if ('ended' in decision) return { outcome: 'ended' }
   if ('failure' in decision) return { outcome: 'unreachable', failure: decision.failure }
   const { deed, seen } = decision
   switch (deed.do) {
-    case 'rest':
-      return { outcome: 'ended' }
     case 'wait':
-      return { outcome: 'waiting', untilMs: deed.untilMs, why: deed.why }
+      return { outcome: 'waiting' }
     case 'record':
       return store(job, deed.event, seen, ports)
     case 'sign':

@@ -1,11 +1,17 @@
 import type { Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
-import type { Lane } from './packets.js'
 
 /** A chain of the network with its number in the database. */
 export interface NumberedChain {
   chain: EvmChain
   number: number
+}
+
+/** Contracts between which messages are carried. */
+export interface Lane {
+  hub: { eid: number; contract: Hex; isLocal: boolean }
+  /** `chain`: the spoke's number in the database. */
+  spokes: readonly { chain: number; eid: number; contract: Hex }[]
 }
 
 /** The contracts through which messages and payments reach the hub. */

@@ -4,7 +4,7 @@ import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWhole } from './chains/verbs.js'
 
-/** What a test does to the bridge, whose messages the daemon's relayer brings to the hubs. */
+/** Actions of a test on the bridge, whose messages the daemon's relayer brings to the hubs. */
 export interface Bridge {
   /** Leaves all messages where they are, until `release`: their status stays `bridging`. */
   hold(): Promise<void>

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
-import { ask, signIn } from './signIn.js'
 import { lowerCase, operatorAccount, type SeedCommunities, seedAdmin, type WorldNetwork } from './world.js'
 
 /** Names that `accounts.evm[0]` holds on each network. */
@@ -26,27 +27,15 @@ export async function seedCommunities(
   const admin = seedAdmin()
   const recipient = lowerCase(operatorAccount('treasurer').address)
   const prices = pricesOf(chains, recipient, solanaRecipient)
-  const query = network === 'testnet' ? '?testnet=true' : ''
-  const owned = await Promise.all([OPEN_COMMUNITY, PAID_COMMUNITY].map((name) => ownerOf(at, name, query)))
-  if (owned.some((owner) => owner !== admin.address)) return undefined
-  const token = await signIn(at, admin.privateKey)
-  for (const [name, rules] of [
-    [OPEN_COMMUNITY, {}],
-    [PAID_COMMUNITY, { prices }],
-  ] as const) {
-    await ask(at.api, `/v1/communities/${name}${query}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify(rules),
-    })
-  }
+  const client = new Client({ url: at.api, testnet: network === 'testnet' })
+  const owned = await client.addressesOf([OPEN_COMMUNITY, PAID_COMMUNITY])
+  if (owned.length < 2 || owned.some(({ address }) => address !== admin.address)) return undefined
+  await client.signIn(privateKeyToAccount(admin.privateKey))
+  const set = (name: string, body: { prices?: typeof prices }) =>
+    client.request('PUT', '/v1/communities/{name}', { params: { name }, body })
+  await set(OPEN_COMMUNITY, {})
+  await set(PAID_COMMUNITY, { prices })
   return { admin: admin.address, open: { name: OPEN_COMMUNITY }, paid: { name: PAID_COMMUNITY, prices } }
-}
-
-async function ownerOf(at: { api: string }, name: string, query: string): Promise<string | undefined> {
-  const body = JSON.stringify([{ name }])
-  const [found] = await ask<{ address: string }[]>(at.api, `/v1/names${query}`, { method: 'POST', body })
-  return found?.address
 }
 
 function pricesOf({ hub, spokes, solana }: WorldNetwork, recipient: string, solanaRecipient: string | undefined) {

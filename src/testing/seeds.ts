@@ -54,11 +54,9 @@ type Bids = Pick<Seed['tx'], 'finalized' | 'lost'>
 
 async function seedBids(chain: LocalChain): Promise<Bids> {
   const found = await findBids(chain)
-  // a world of an earlier version has no communities yet
-  const hasCommunities = found && (await isOwned(chain, OPEN_COMMUNITY))
-  if (found && hasCommunities) return found
+  if (found) return found
   const finalized = await mineQuickly(chain, chain.chainId, async () => {
-    const hash = found ? found.finalized : await placeSeedBids(chain)
+    const hash = await placeSeedBids(chain)
     await succeeded(chain, await bidForCommunities(chain))
     return hash
   })
@@ -78,7 +76,7 @@ async function placeSeedBids(chain: LocalChain): Promise<Hex> {
   return won
 }
 
-/** One bid for both community names, by the well-known wallet. */
+/** Bid for both community names, by the well-known wallet. */
 function bidForCommunities(chain: LocalChain): Promise<Hex> {
   const admin = privateKeyToAccount(seedAdmin().privateKey)
   return placeBid(chain, admin, [OPEN_COMMUNITY, PAID_COMMUNITY], SECOND_FEE_WEI)

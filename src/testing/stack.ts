@@ -13,7 +13,7 @@ import type { LocalSolana } from './solana/localSolana.js'
 import {
   type Attached,
   allSettledOrThrow,
-  claimPort,
+  choosePort,
   describeChains,
   type PostgresHandle,
   startChains,
@@ -22,16 +22,7 @@ import {
   startSolana,
 } from './stackParts.js'
 import { until } from './until.js'
-import { type FrontOptions, startFront } from './wallet/front.js'
-import {
-  removeWorld,
-  type Seed,
-  type World,
-  type WorldNetwork,
-  type WorldSolana,
-  worldAccounts,
-  writeWorld,
-} from './world.js'
+import { removeWorld, type Seed, type World, type WorldNetwork, worldAccounts, writeWorld } from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
 /** Below it blocks come quicker than they are mined. */
@@ -44,7 +35,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   networks?: readonly N[]
   /** Network labels of the chains to start, each spoke with its hub; default: all of the networks. */
   chains?: readonly L[]
-  /** Whether to start Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
+  /** Tells whether to start Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
   solana?: boolean
   /** Running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
@@ -57,11 +48,11 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** Whether to register a few names at the first start; default: unless a chain is attached. */
+  /** Tells whether to register a few names at the first start; default: unless a chain is attached. */
   seeds?: boolean
-  /** Whether clients of the API are limited; default false. */
+  /** Tells whether clients of the API are limited; default false. */
   limits?: boolean
-  /** Whether the pages have a wallet of the world's accounts; default false. */
+  /** Tells whether the pages have a wallet of the world's accounts; default false. */
   testWallet?: boolean
   /** Receives a line per step of the start. */
   log?: (line: string) => void
@@ -111,7 +102,7 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   const definitions = chooseChains(options.networks, options.chains)
   const { blockMs = DEFAULT_BLOCK_MS } = options
   assertWhole('blockMs', blockMs, LEAST_BLOCK_MS)
-  const sandbox = createSandbox(options.home, options.log ?? (() => {}))
+  const sandbox = await createSandbox(options.home, options.log ?? (() => {}))
   try {
     return await build(sandbox, definitions, { ...options, blockMs })
   } catch (error) {
@@ -121,7 +112,7 @@ export async function startStack<N extends Network = Network, L extends ChainLab
 }
 
 export interface AttachOptions extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
-  /** Where the chain runs. */
+  /** Address of the chain. */
   rpcUrl: string
 }
 
@@ -134,15 +125,12 @@ async function build<N extends Network>(
   definitions: readonly ChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
-  const ended = await sandbox.pids.endLeftovers(['postgres'])
-  if (ended.length > 0) sandbox.log(`ended what an earlier run had left: ${ended.map(({ kind }) => kind).join(', ')}`)
   removeWorld(sandbox.home) // left by a killed run; written anew once this one is ready
 
   // before anything starts: a port that is taken is said at once
-  const [port, opsPort, daemonPort] = await allSettledOrThrow([
-    claimPort(sandbox, 'PORT', options.port),
-    claimPort(sandbox, 'OPS_PORT', options.opsPort),
-    options.testWallet ? claimPort(sandbox, 'PORT', undefined) : Promise.resolve(null),
+  const [port, opsPort] = await allSettledOrThrow([
+    choosePort('PORT', options.port),
+    choosePort('OPS_PORT', options.opsPort),
   ])
   const networks = definitions.filter(({ role }) => role === 'hub').length
   const [database, chains, solana] = await allSettledOrThrow([
@@ -158,16 +146,12 @@ async function build<N extends Network>(
     !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
     startDaemon(sandbox, {
       ...at,
-      port: daemonPort ?? port,
+      port,
       opsPort,
       env: {
         ...(options.limits && { LIMITS: 'on' }),
+        ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
         ...options.daemonEnv,
-        // the front is what the outside sees
-        ...(daemonPort !== null && {
-          SITE_URL: options.daemonEnv?.SITE_URL ?? `http://localhost:${port}`,
-          HOST: undefined,
-        }),
       },
       solanaKey: solana?.relayAuthority.secretKey,
     }),
@@ -175,13 +159,11 @@ async function build<N extends Network>(
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      hubsOf(chains).map((hub, index) => [hub.network, describeNetwork(chains, hub, describeSolana(solana, index))]),
+      hubsOf(chains).map((hub, index) => [hub.network, describeNetwork(chains, hub, solana, index)]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
-  if (daemonPort !== null)
-    await openFront(sandbox, { target: `http://127.0.0.1:${daemonPort}`, port, host: options.daemonEnv?.HOST, world })
   world.seeds = await settleSeeds(world, seeds)
   if (sandbox.isKept) writeWorld(sandbox.home, world)
 
@@ -221,19 +203,17 @@ async function setPrices(
   if (ether !== undefined) await setPrice(hub, { feed: hub.feeds.ethUsd, answer: answerOf(ether) })
 }
 
-async function openFront(sandbox: Sandbox, options: FrontOptions): Promise<void> {
-  const front = await startFront(options)
-  sandbox.closers.push(front.stop)
-  sandbox.log('the pages have a test wallet')
-}
-
 /** Waits until the daemon has indexed the seeds, and makes the communities. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,
 ): Promise<Partial<Record<N, Seed>>> {
   const settled = [...seeds].map(async ([network, one]) => {
-    await waitForSeed(world, network, one)
+    const { finalized, lost, pending, bridging } = one.tx
+    const expected = { [finalized]: 'finalized', [lost]: 'lost_bid', [pending]: 'pending' }
+    if (bridging) expected[bridging] = 'bridging'
+    const options = { testnet: network === 'testnet' }
+    await Promise.all(Object.entries(expected).map(([tx, status]) => until.status(world, tx, status, options)))
     const recipient = world.accounts.solana[1]?.address
     const communities = await seedCommunities(world, network, world.networks[network as N], recipient)
     return [network, { ...one, ...(communities && { communities }) }] as const
@@ -251,33 +231,25 @@ const hubsOf = (chains: readonly LocalChain[]): LocalChain[] => chains.filter(({
 const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] =>
   chains.filter(({ network, role }) => network === hub.network && role === 'spoke')
 
-async function waitForSeed(at: { api: string }, network: Network, { tx }: ChainSeed): Promise<void> {
-  const testnet = network === 'testnet'
-  await Promise.all([
-    until.status(at, tx.finalized, 'finalized', { testnet }),
-    until.status(at, tx.lost, 'lost_bid', { testnet }),
-    until.status(at, tx.pending, 'pending', { testnet }),
-    tx.bridging && until.status(at, tx.bridging, 'bridging', { testnet }),
-  ])
-}
-
-function describeSolana(solana: LocalSolana | undefined, index: number): WorldSolana | undefined {
-  if (!solana) return undefined
-  const { rpcUrl, wsUrl, genesisHash, programs } = solana
-  return { rpcUrl, wsUrl, genesisHash, programId: programs[index]!.programId }
-}
-
 function describeNetwork(
   chains: readonly LocalChain[],
   hub: LocalChain,
-  solana: WorldSolana | undefined,
+  solana: LocalSolana | undefined,
+  index: number,
 ): WorldNetwork {
   const { token } = hub
   if (!token) throw new Error(`the local hub "${hub.label}" has no token`)
   return {
     hub: describeChain(hub, (app) => ({ hub: app, token })),
     spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
-    ...(solana && { solana }),
+    ...(solana && {
+      solana: {
+        rpcUrl: solana.rpcUrl,
+        wsUrl: solana.wsUrl,
+        genesisHash: solana.genesisHash,
+        programId: solana.programs[index]!.programId,
+      },
+    }),
   }
 }
 

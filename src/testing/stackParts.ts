@@ -9,9 +9,8 @@ import { WorldError } from './chains/verbs.js'
 import { chainsFile, connectChains, previousChains, writeChains } from './contracts/localContracts.js'
 import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
-import { freePort, isPortFree, releasePort } from './processes/ports.js'
+import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
-import { endProcess } from './processes/processes.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { solanaEntry } from './solana/entry.js'
 import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
@@ -45,13 +44,11 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** Claims a port for the API or the operator's routes. @throws Error when the wanted port is taken */
-export async function claimPort(sandbox: Sandbox, variable: string, wanted: number | undefined): Promise<number> {
-  const isGiven = wanted !== undefined && wanted !== 0
-  if (isGiven && !(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
-  const port = isGiven ? wanted : await freePort()
-  sandbox.closers.push(async () => releasePort(port))
-  return port
+/** Chooses the port of the API or of the operator's routes. @throws Error when the wanted port is taken */
+export async function choosePort(variable: string, wanted: number | undefined): Promise<number> {
+  if (wanted === undefined || wanted === 0) return freePort()
+  if (!(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
+  return wanted
 }
 
 /** Opens the given database, or starts an embedded server, and migrates it. */
@@ -71,11 +68,10 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   const start = async (port: number): Promise<Postgres> => {
     const server = await startPostgres({ dataDir, port, logFile: path.join(sandbox.home, 'logs', 'postgres.log') })
     sandbox.closers.push(() => server.stop())
-    sandbox.pids.add(server.pid, 'postgres', 'postgres')
     return server
   }
   let server = await start(await lastPort(path.join(sandbox.home, 'postgres.port')))
-  sandbox.log(`PostgreSQL ${server.reused ? 'was still running' : 'runs'} on port ${server.port}`)
+  sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {
     get pid() {
       return server.pid
@@ -83,7 +79,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
     port: server.port,
     url: server.url,
     stop: () => server.stop(),
-    kill: () => endProcess(server.pid, 'SIGKILL', 1_000),
+    kill: () => server.kill(),
     async restart() {
       await server.stop()
       server = await start(server.port)
@@ -127,10 +123,7 @@ export async function startChains(
         blockMs,
         keepState: sandbox.isKept,
         previous: previous.get(definition.label),
-        onSpawn(anvil, marker) {
-          sandbox.closers.push(() => anvil.stop())
-          sandbox.pids.add(anvil.pid, `anvil ${definition.label}`, marker)
-        },
+        onSpawn: (anvil) => sandbox.closers.push(() => anvil.stop()),
         onEnd: () => sandbox.fail(`anvil of chain ${definition.label} has ended.`),
         onClose: (close) => sandbox.closers.push(close),
       })
@@ -153,7 +146,6 @@ export async function startSolana(
     log: sandbox.log,
     onSpawn(surfpool) {
       sandbox.closers.push(() => surfpool.stop())
-      sandbox.pids.add(surfpool.pid, 'surfpool', 'surfpoolChild')
       surfpool.exited.then(() => sandbox.fail('Surfpool, the local Solana, has ended.'))
     },
     ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
@@ -215,7 +207,6 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
     env: daemonEnvironment(sandbox.home, at),
-    onSpawn: (pid, marker) => sandbox.pids.add(pid, 'daemon', marker),
     onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {

@@ -98,7 +98,7 @@ export interface Seed {
     /** Message of a spoke above the relayer's spend cap, hence parked. Absent in a world without spokes. */
     bridging?: Hex
   }
-  /** Absent where another wallet holds their names: in the world of an earlier version. */
+  /** Absent where another wallet holds their names. */
   communities?: SeedCommunities
 }
 
@@ -108,28 +108,23 @@ const OPERATOR_ACCOUNT_INDEX = 1
 
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
-const parents = new Map<number, HDKey>()
 const derived = new Map<string, TestAccount>()
+let root: HDKey | undefined
 
 /**
  * Account of the well-known mnemonic (BIP-39 without a passphrase, BIP-44), derived once. viem stretches the mnemonic
- * anew, in JavaScript, and derives all five levels for each.
+ * anew, in JavaScript, for each.
  */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
-  const index = `${accountIndex}/${addressIndex}`
-  const account = derived.get(index) ?? derive(addressIndex, accountIndex)
-  derived.set(index, account)
+  const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
+  const known = derived.get(path)
+  if (known) return known
+  root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
+  const privateKey = toHex(root.derive(path).privateKey!)
+  const account = { ...privateKeyToAccount(privateKey), privateKey }
+  derived.set(path, account)
   return account
 }
-
-function derive(addressIndex: number, accountIndex: number): TestAccount {
-  const parent = parents.get(accountIndex) ?? rootKey().derive(`m/44'/60'/${accountIndex}'/0`)
-  parents.set(accountIndex, parent)
-  const privateKey = toHex(parent.deriveChild(addressIndex).privateKey!)
-  return { ...privateKeyToAccount(privateKey), privateKey }
-}
-
-const rootKey = () => HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
 
 /** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build, files, html } from './generated/assets.js'
+import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
 
@@ -7,16 +8,44 @@ export interface PageFile {
   type: string
   text: string
   cacheControl: string
+  /** Content security policy. */
+  policy: string
 }
 
-export const page: PageFile = { type: 'text/html; charset=utf-8', text: html, cacheControl: 'no-cache' }
+export const page: PageFile = {
+  ...{ type: 'text/html; charset=utf-8', text: html },
+  ...{ cacheControl: 'no-cache', policy: PAGE_POLICY },
+}
+
+/** Chains of a daemon. */
+interface Chains {
+  chains: readonly { chainId: number; rpcUrls: readonly string[]; local: boolean }[]
+  solana: Partial<Record<'mainnet' | 'testnet', { rpcUrls: readonly string[] }>>
+}
+
+/**
+ * Gives the pages of this process the wallet of local worlds, whose keys everybody knows.
+ * @throws Error where a chain is not local
+ */
+export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
+  if (!chains.every(({ local }) => local)) throw new Error('The test wallet is for chains of local worlds alone.')
+  const evm = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
+  const cluster = (solana.mainnet ?? solana.testnet)?.rpcUrls[0] ?? null
+  const { testWallet } = await import('./generated/testWallet.js')
+  files['test-wallet.js'] = testWallet
+  const content = JSON.stringify({ evm, solana: cluster }).replaceAll('"', '&quot;')
+  const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
+  page.text = page.text.replace('</head>', `<meta name="test-wallet" content="${content}">${script}</head>`)
+  const origins = [...evm.map(({ rpcUrl }) => rpcUrl), cluster ?? '']
+  page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
+}
 
 /** Paths below which everything is the API's, or another page's. */
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
 const PAGES = /^\/(?:@[a-z]+|(?:tx|address)\/[^/]+|[\w-]{1,32}(?:\/[\w-]{1,32})?)?\/?$/
 
-/** What a browser is shown at a path, and whether a page is there; null where the API answers. */
+/** Page that a browser is shown at a path, and whether one is there; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
   const path = url.split('?', 1)[0] ?? ''
   if (OTHERS.test(path)) return null
@@ -35,7 +64,8 @@ const TYPES: Readonly<Record<string, string>> = {
 export function pageFile(ofBuild: string, name: string): PageFile | null {
   const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
-  return text === undefined || !type ? null : { type, text, cacheControl: 'public, max-age=31536000, immutable' }
+  if (text === undefined || !type) return null
+  return { type, text, cacheControl: 'public, max-age=31536000, immutable', policy: PAGE_POLICY }
 }
 
 const compressed = new Map<string, Buffer>()

@@ -20,7 +20,7 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
-const read = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** Places of a schema's lists: `[]` is the answer itself, `a[].b[]` one in its elements. */
 function listsOf(document: Document, schema: Schema | undefined, place = ''): string[] {
@@ -39,7 +39,7 @@ function listsOf(document: Document, schema: Schema | undefined, place = ''): st
 
 /** Routes with the places of lists in their good answers. */
 function answersOf(name: string): string[] {
-  const document = JSON.parse(read(name)) as Document
+  const document = JSON.parse(read(`src/client/generated/${name}`)) as Document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses = {} }]) => {
       const good = Object.entries(responses).filter(([status]) => status.startsWith('2'))
@@ -52,7 +52,7 @@ function answersOf(name: string): string[] {
 
 /** Rows of the table of docs/limits.md: route, list, bound. */
 function listed(): string[][] {
-  const section = read('limits.md').split('\n## How long a list may be\n')[1]!.split('\n## ')[0]!
+  const section = read('docs/limits.md').split('\n## How long a list may be\n')[1]!.split('\n## ')[0]!
   const rows = section.split('\n').filter((line) => line.startsWith('| `'))
   return rows.map((line) =>
     line

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, ok, okOfJournal } from '../../src/api/http/answer.js'
-import { createMemory } from '../../src/api/serving/memory.js'
 import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
 
@@ -123,32 +121,6 @@ describe('answers that were given before', () => {
     await world.tail('mainnet', [tailBlock(10, [bid({ from: alice, name: free, amountWei: MINIMUM_WEI })])])
     expect(await together()).toEqual(Array(50).fill(false))
     await before
-  })
-
-  it('are shared by those who asked before one began, not by later ones', async () => {
-    const freshness = () => ({ isCatchingUp: false, staleSeconds: null })
-    const memory = createMemory({ pool: world.pool, freshness })
-    const question = { key: 'GET /x', network: 'mainnet', cost: 1 } as const
-    expect(memory.read(question)).toBeNull()
-    await memory.make(question, null, async () => okOfJournal('first'))
-    const earlier = await memory.read(question)!
-    expect(memory.recall(question, earlier)).toBeNull()
-    let finish = (_answer: Answer) => {}
-    const making = new Promise<Answer>((resolve) => (finish = resolve))
-    const made = memory.make(question, earlier, () => making)
-    const shared = memory.recall(question, earlier)
-    expect(shared).toBeInstanceOf(Promise)
-    const later = await memory.read(question)!
-    expect(later).toEqual(earlier)
-    expect(memory.recall(question, later)).toBeNull()
-    finish(okOfJournal('second'))
-    expect(await made).toEqual(okOfJournal('second'))
-    expect((await shared)!.answer).toEqual(okOfJournal('second'))
-    expect(memory.recall(question, later)).toMatchObject({ answer: okOfJournal('second'), cost: 1 })
-    await memory.make(question, later, async () => ok('of more than the journal'))
-    expect(memory.read(question)).toBeNull()
-    await memory.make(question, later, async () => okOfJournal('long'.repeat(300)))
-    expect(memory.read(question)).toBeNull()
   })
 
   it('fail together, and not for longer', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { restored } from '../../src/cli/restored.js'
+import { restored } from '../../src/cli/journal/restored.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 
 let world: ApiWorld
@@ -34,7 +34,7 @@ async function first(): Promise<{ id: string; resume: string }> {
   return { id: body.items[0].id, resume: body.resume }
 }
 
-/** `clusterd restored`, in this process. */
+/** `clusterd journal restored`, in this process. */
 async function run(yes: boolean) {
   vi.stubEnv('DATABASE_URL', world.postgres.url)
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
@@ -70,7 +70,7 @@ it('a page is to be asked for again where the server that has its entries was no
   expect((await world.get('/v1/events?limit=1000')).status).toBe(200)
 })
 
-it('clusterd restored refuses every token of before', async () => {
+it('clusterd journal restored refuses every token of before', async () => {
   await backUp()
   const before = await first()
   await grow(4)
@@ -98,7 +98,7 @@ it('clusterd restored refuses every token of before', async () => {
   expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
 })
 
-it('clusterd restored makes leaders take over, changes wait, and jobs be looked at again', async () => {
+it('clusterd journal restored makes leaders take over, changes wait, and jobs be looked at again', async () => {
   const { pool } = world
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await pool.query(

@@ -160,7 +160,7 @@ export async function secondApi(
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })
-  const server = createServer(api.app)
+  const server = createServer(api.limits, api.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = async () => {
     api.close()

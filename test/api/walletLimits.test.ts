@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { EventEmitter } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeLimitOf } from '../../src/api/limits/changes.js'
 import { addApiKey } from '../../src/db/auth/apiKeys.js'
-import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
-import { toHex } from '../../src/registry/primitives/bytes.js'
-import { storedOf } from '../support/airdrop.js'
 import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, START_MS, secondApi, startApi } from './support.js'
 
@@ -41,8 +36,6 @@ async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): P
   return rows[0] ? Math.ceil(Number(rows[0].owed) / (DAY_MS / LIMITS.changesPerDay)) : 0
 }
 
-const driverOf = (client: object) => (client as { connection: EventEmitter }).connection
-
 describe('changes of a wallet', () => {
   let world: ApiWorld
   beforeAll(async () => {
@@ -74,21 +67,6 @@ describe('changes of a wallet', () => {
     await member.call('POST', '/v1/clusters?testnet=true')
     expect(await spentOf(world, member.address, 'testnet')).toBeGreaterThan(0)
     expect(await spentOf(world, member.address)).toBe(0)
-  })
-
-  it('are counted in the round trips of the change', async () => {
-    let roundTrips = 0
-    const seen = new WeakSet<object>()
-    world.pool.on('acquire', (client) => {
-      if (!seen.has(client)) driverOf(client).on('readyForQuery', () => roundTrips++)
-      seen.add(client)
-    })
-    const actor = storedOf(randomAddress())
-    const limited = await changeLimitOf({ pool: world.pool, network: 'mainnet', limits: LIMITS }, actor)
-    const change = { kind: 'create_cluster', actor } as const
-    const made = await appendSignedChanges(world.pool, { network: 'mainnet', changes: [change], ...limited })
-    expect([made.kind, roundTrips]).toEqual(['made', 2])
-    expect(await spentOf(world, toHex(actor.subarray(1)))).toBeGreaterThan(0)
   })
 
   it('that are refused cost nothing there', async () => {

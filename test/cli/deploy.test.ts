@@ -75,7 +75,7 @@ describe('the compose file', () => {
 
   it('names files that are there, and variables that `clusterd init --compose` writes', () => {
     for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g)) expect(existsSync(path)).toBe(true)
-    const source = readFileSync('src/cli/init/files.ts', 'utf8')
+    const source = readFileSync('src/cli/init/init.ts', 'utf8')
     for (const [, variable] of compose.matchAll(/\$\{(\w+):[?-]/g))
       expect(variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)).toBe(true)
   })

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { daemonEnvOf } from '../../src/cli/dev.js'
-import { readEnvironment } from '../../src/config/index.js'
+import { localDaemonEnv } from '../../src/config/index.js'
 
 /** Other values than the defaults. */
 const SET = {
@@ -11,7 +10,8 @@ const SET = {
 }
 
 it('the daemon of `clusterd dev` gets what the environment says of it', () => {
-  expect(daemonEnvOf(readEnvironment(SET))).toEqual({ ...SET, CLUSTERD_FAILPOINT: undefined })
-  expect(readEnvironment(daemonEnvOf(readEnvironment({})))).toEqual(readEnvironment({}))
-  expect(daemonEnvOf(readEnvironment({ LIMITS: 'off' }))).not.toHaveProperty('LIMIT_KEY')
+  expect(localDaemonEnv({ ...SET, SITE_URL: '', RELAYER_PRIVATE_KEY: '0x', LIMITS: 'off' })).toEqual(
+    Object.fromEntries(Object.entries(SET).filter(([name]) => name !== 'SITE_URL')),
+  )
+  expect(localDaemonEnv(SET)).toEqual(SET)
 })

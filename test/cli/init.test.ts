@@ -5,7 +5,7 @@ import { ed25519 } from '@noble/curves/ed25519'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.js'
-import { type Ask, type InitOptions, wishesOf } from '../../src/cli/init/wishes.js'
+import { draftOf, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { runCli } from '../support/cli.js'
@@ -30,7 +30,7 @@ const variables = (file: string) =>
   )
 
 describe('clusterd init', () => {
-  const flags = ['--hub', '11155111', '--spokes', '17000', '--solana', '--yes']
+  const flags = ['--hub', '11155111', '--spokes', '17000', '--solana']
   const urls = () => [`11155111=${anvil.rpcUrl}`, '17000=http://127.0.0.1:9', 'solana=http://127.0.0.1:9']
   const rpc = () => urls().flatMap((url) => ['--rpc', url])
 
@@ -71,11 +71,11 @@ describe('clusterd init', () => {
     const steps = [
       'see DATABASE_URL in .env',
       `say whose the contracts are to be, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
-      ...['contracts deploy --keystore', 'contracts configure --keystore', 'solana deploy --testnet --keypair'].map(
+      ...['contracts deploy --testnet --keystore', 'solana deploy --testnet --keypair'].map(
         (command) => `clusterd ${command} <file>`,
       ),
       `clusterd solana init --testnet --upgrade-authority <its key> --admin <key> --relay ${relay} `,
-      ...["name the hub's price feeds in chains.json", 'clusterd doctor', 'clusterd start'],
+      ...['put the addresses that they print into chains.json', 'clusterd doctor', 'clusterd start'],
     ].map(lineOf)
     expect(steps).not.toContain(-1)
     expect(steps).toEqual(steps.toSorted((a, b) => a - b))
@@ -119,7 +119,7 @@ describe('clusterd init', () => {
   })
 
   it('writes a compose file whose database has the password of `.env`', async () => {
-    const out = await run(['init', '--yes', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
+    const out = await run(['init', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
     const { DATABASE_URL, POSTGRES_PASSWORD } = variables(join(at('composed'), '.env'))
     expect(DATABASE_URL).toBe(`postgresql://clusterd:${POSTGRES_PASSWORD}@postgres:5432/clusterd`)
     expect(POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{48}$/)
@@ -132,7 +132,7 @@ describe('clusterd init', () => {
   })
 
   it('refuses what is no URL before it writes', async () => {
-    await expect(run(['init', '--yes', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
+    await expect(run(['init', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
       /rpcUrls\[0\]: must be an http\(s\) URL/,
     )
     expect(readdirSync(folder)).not.toContain('bad')
@@ -148,51 +148,25 @@ describe('`.env`', () => {
     const failure = (error: { stdout: string }) => error.stdout
     expect(await told({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
     expect(await told({ LOG_LEVEL: 'info' }).catch(failure)).toContain('DATABASE_URL is not set')
-    expect(await told({ LOG_LEVEL: undefined, CLUSTERD_PARENT_PID: '1' }).catch(failure)).not.toContain('LOG_LEVEL')
+    expect(await told({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure)).not.toContain('LOG_LEVEL')
     const dev = runCli(['dev'], { ...NOTHING, LOG_LEVEL: undefined, PORT: 'x' }, at('env'))
     await expect(dev).rejects.toThrow(/In the environment, PORT: .*\n$/)
   })
 })
 
-describe('the wishes of a deployment', () => {
-  const of = (options: Partial<InitOptions>, answers: Record<string, string> = {}) => {
-    const ask: Ask = async ({ option, fallback }) => {
-      const answer = answers[option] ?? fallback
-      if (answer === undefined) throw new Error(`Name it: ${option}.`)
-      return answer
-    }
-    return wishesOf({ out: '.', ...options }, ask)
-  }
+it.each<[Partial<InitOptions>, RegExp]>([
+  [{ hub: '1' }, /--rpc 1=<url>/],
+  [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
+  [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is none of the chains/],
+])('the chains of a deployment are refused with one sentence: %o', (options, sentence) => {
+  expect(() => draftOf({ out: '.', hub: '11155111', ...options })).toThrow(sentence)
+})
 
-  it('are asked for where no option names them', async () => {
-    const answers = {
-      ...{ '--network': 'both', '--spokes': '8453 17000', '--solana': 'n', '--database': ' postgresql://x ' },
-      ...{ '--rpc 1=<url>': 'http://a http://b', '--rpc 8453=<url>': 'http://c' },
-      ...{ '--rpc 11155111=<url>': 'http://d', '--rpc 17000=<url>': 'http://e' },
-    }
-    expect(await of({}, answers)).toEqual({
-      chains: [
-        { label: '1', role: 'hub', rpcUrls: ['http://a', 'http://b'] },
-        { label: '8453', role: 'spoke', rpcUrls: ['http://c'] },
-        { label: '11155111', role: 'hub', rpcUrls: ['http://d'] },
-        { label: '17000', role: 'spoke', rpcUrls: ['http://e'] },
-      ],
-      ...{ solana: null, databaseUrl: 'postgresql://x', compose: false },
-    })
-  })
-
-  it.each<[Partial<InitOptions>, RegExp]>([
-    [{ network: 'holesky' }, /--network is mainnet or testnet/],
-    [{ hub: '5' }, /--hub: "5" is no network label: 1, 10, /],
-    [{ hub: '1,10' }, /a network has one hub, and 1 and 10/],
-    [{ hub: '1', spokes: '1', rpc: ['1=http://a'] }, /1 is named twice/],
-    [{ network: 'testnet', hub: '1' }, /chain 1 belongs to the other network/],
-    [{ hub: '1' }, /--rpc 1=<url>/],
-    [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
-    [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is none of the chains/],
-    [{ hub: '1', rpc: ['1=http://a'], compose: true, database: 'x' }, /leave --database out/],
-    [{ network: 'mainnet,testnet', rpc: ['1=http://a', '11155111=http://b'], solana: true }, /one network at a time/],
-  ])('are refused with one sentence: %o', async (options, sentence) => {
-    await expect(of(options)).rejects.toThrow(sentence)
-  })
+it.each<[string[], RegExp]>([
+  [['--hub', '5', '--rpc', '5=http://a'], /label: is not a network label/],
+  [['--hub', '1,10', '--rpc', '1=http://a', '--rpc', '10=http://b'], /mainnet needs exactly one hub, has 2/],
+  [['--rpc', '11155111=http://a', '--compose', '--database', 'x'], /leave --database out/],
+])('`clusterd init %s` writes nothing', async (options, sentence) => {
+  await expect(run(['init', ...options, '--out', at('refused')])).rejects.toThrow(sentence)
+  expect(readdirSync(folder)).not.toContain('refused')
 })

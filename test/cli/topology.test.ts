@@ -13,7 +13,7 @@ const names = Object.keys(services)
 const ours = names.filter((name) => /^(api|worker)-/.test(name))
 const haproxy = read('haproxy.cfg')
 /** What `clusterd init --compose` writes into .env. */
-const WRITTEN = [...readFileSync('src/cli/init/files.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(([, name]) => name!)
+const WRITTEN = [...readFileSync('src/cli/init/init.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(([, name]) => name!)
 
 const environmentOf = (name: string, file: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(services[name]!.environment).map(([key, value]) => [key, interpolate(value, file)]))

@@ -12,8 +12,7 @@ import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { resume } from '../../src/relayer/machine/job.js'
-import { changeJob } from '../../src/relayer/store.js'
+import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
 import { type CommunityWorld, NATIVE, startCommunityWorld } from './communityWorld.js'
 
@@ -40,7 +39,8 @@ const tell = (mode: number) =>
   at.tokenCall('1', token, encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }))
 const jobOf = async (id: Hex | null) =>
   (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
-const parkedJobs = async () => (await openJobs(at.pool, 'mainnet', 'evm')).filter(({ state }) => state === 'parked')
+const parkedJobs = async () =>
+  (await openJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(({ state }) => state === 'parked')
 /** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
 async function pass(days: number): Promise<void> {
   for (const side of [at.world.hub, at.world.spoke]) {
@@ -178,7 +178,7 @@ describe('a payment that nobody speaks about', () => {
     await at.giveBack({ refusalWorth: 1 })
     for (const { id } of [resumed, left]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
     const job = (await jobOf(resumed.id))!
-    await changeJob(at.pool, { network: 'mainnet', id: job.id }, resume)
+    await actOnJob(at.pool, 'resume', job.id)
     await at.giveBack({ refusalWorth: 1 })
     const isSaved = await saveJobs(at.pool, [{ job, after: job }], { epoch: null, nowMs: Date.now() })
     expect(isSaved, 'who read it before the change changes nothing').toBe(false)

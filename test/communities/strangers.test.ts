@@ -52,7 +52,7 @@ beforeAll(async () => {
     config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log: pino({ level: 'warn' }, { write: (line) => void logged.push(line) }),
   })
-  const server = createServer(api.limits, api.app)
+  const server = createServer(api.limits, api.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   stopApi = async () => {

@@ -1,24 +1,16 @@
-import { type Address, encodeFunctionData, getAddress, type Hex, pad, parseAbi, parseEventLogs, zeroHash } from 'viem'
+import { type Address, encodeFunctionData, type Hex, pad, parseAbi, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
-import {
-  type BridgeWorld,
-  hubMoney,
-  type Packet,
-  packetOf,
-  receiveOptions,
-  spokeCall,
-  startBridgeWorld,
-} from './support/bridge.js'
+import { type BridgeWorld, type Packet, packetOf, receiveOptions, startBridgeWorld } from './support/bridge.js'
 import {
   eventsOf,
   HERE,
   HUB_EID,
   hubCall,
+  hubMoney,
   MINIMUM_WEI,
   nameOf,
   placeBids,
-  REASON,
   SPOKE_EID,
   sumOf,
   withdrawRefund,
@@ -98,30 +90,6 @@ test('bids go from spoke to hub: sent, verified, executed, won', async () => {
   expect(await money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
 })
 
-test('bids that lose, or that the hub refuses, are credited and come back by a message', async () => {
-  await bid(world.bob, NAMES[0]!)
-  const packet = await sendBids(world.alice)
-  // The hub's minimum rises while the message is under way.
-  await onHub(world.owner, hubCall('setMinimum', [3n * MINIMUM_WEI]))
-  const logs = eventsOf(await world.carry(packet, SUM))
-  const from = word(world.alice)
-  const events = logs.map(([event]) => event)
-  expect(events).toEqual(['Bid', 'BidRefused', 'Bid', 'BidRefused', 'Bid', 'Credited', 'Received'])
-  expect(await Promise.all(NAMES.map(ownerOf))).toEqual([word(world.bob), zeroHash, from])
-  expect(await refundOf(from)).toBe(3n * MINIMUM_WEI)
-
-  const back = await sendWithdrawal(world.alice, NOBODY)
-  expect(eventsOf(await world.carry(back, 0n))).toEqual([
-    ['RefundWithdrawn', from, SPOKE_EID, getAddress(NOBODY), 3n * MINIMUM_WEI],
-    ['Received', back.guid, from, 0n],
-  ])
-  expect(await world.hubChain.balance(NOBODY)).toBe(3n * MINIMUM_WEI)
-  const again = await sendWithdrawal(world.alice, NOBODY)
-  expect(eventsOf(await world.carry(again, 0n))).toEqual([['Received', again.guid, from, 0n]])
-  expect(await world.hubChain.balance(NOBODY)).toBe(3n * MINIMUM_WEI)
-  expect(await money()).toEqual({ balance: 4n * MINIMUM_WEI, kept: 4n * MINIMUM_WEI, owed: 0n })
-})
-
 test('a smart wallet that exists on the spoke only bids, loses and gets its money to an address of its choice', async () => {
   await bid(world.bob, NAMES[0]!)
   const wallet = await startWallet(world.spokeChain, world.spoke)
@@ -150,25 +118,6 @@ test('a stranger who executes with another value changes nothing; the right valu
   }
   expect(await hubErrorOf(world.verifying(packet))).toBe('LZ_PathNotVerifiable')
   expect(await money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
-})
-
-test('a paused hub credits what arrives; it comes back by a message while both sides are paused', async () => {
-  const packet = await sendBids(world.alice)
-  await onHub(world.pauser, hubCall('pause', []))
-  await world.spokeChain.succeed({ from: world.pauser, to: world.spoke, data: spokeCall('pause', []) })
-  const from = word(world.alice)
-  expect(eventsOf(await world.carry(packet, SUM))).toEqual([
-    ...NAMES.flatMap((name, i) => [
-      ['Bid', from, AMOUNTS[i], name],
-      ['BidRefused', from, AMOUNTS[i], name, REASON.paused],
-    ]),
-    ['Credited', from, SPOKE_EID, SUM],
-    ['Received', packet.guid, from, 3n],
-  ])
-  expect(await ownerOf(NAMES[2]!)).toBe(zeroHash)
-  await world.carry(await sendWithdrawal(world.alice, NOBODY), 0n)
-  expect(await world.hubChain.balance(NOBODY)).toBe(SUM)
-  expect(await money()).toEqual({ balance: 0n, kept: 0n, owed: 0n })
 })
 
 test('a wallet at the same address on both chains, of two owners: neither reaches what the other is owed', async () => {

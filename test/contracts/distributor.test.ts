@@ -3,7 +3,6 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
-  pad,
   parseSignature,
   serializeSignature,
   zeroAddress,
@@ -13,7 +12,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testSmartWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { freshEach } from './support/chain.js'
 import { claimedIn, type DistributorWorld, ownerOf, startDistributorWorld } from './support/distributor.js'
 import { TOKEN } from './support/payments.js'
@@ -43,21 +41,10 @@ async function permitted(to = TO, deadlineS = world.endsAt, claim = solana()) {
 const walletsOwn = () => world.claims.at(-2)!
 
 describe('an EVM account', () => {
-  test('claims its tokens, once', async () => {
-    const receipt = await world.succeed(world.claimTx(evm()))
-    const { index, account, amount } = evm()
-    expect(claimedIn(receipt)).toEqual([[index, account, amount, getAddress(world.alice)]])
-    expect(await world.tokensOf(world.alice)).toBe(amount)
-    expect(await world.isClaimed(index)).toBe(true)
-    expect(await world.isClaimed(index + 2n)).toBe(false)
-    expect(await world.reasonOf(world.claimTx(evm()))).toBe('AlreadyClaimed')
-    expect(await world.reasonOf(world.claimToTx(evm(), TO))).toBe('AlreadyClaimed')
-  })
-
-  test('sends its tokens to an address of its choice', async () => {
+  test('sends its tokens to an address of its choice, not to nobody', async () => {
     const { index, account, amount } = evm()
     expect(claimedIn(await world.succeed(world.claimToTx(evm(), TO)))).toEqual([[index, account, amount, TO]])
-    expect([await world.tokensOf(TO), await world.tokensOf(world.alice)]).toEqual([amount, 0n])
+    expect(await world.reasonOf(world.claimTx(evm()))).toBe('AlreadyClaimed')
     expect(await world.reasonOf(world.claimToTx(world.claims[2]!, zeroAddress))).toBe('ZeroAddress')
   })
 
@@ -70,16 +57,6 @@ describe('an EVM account', () => {
     }
     const { tx } = await permitted(TO, world.endsAt, evm())
     expect(await world.reasonOf(tx)).toBe('BadPermission')
-  })
-
-  test('permits anybody to claim for it, to the address that it signs', async () => {
-    const { index, account, amount } = evm()
-    const signature = await world.sign({ index, account, to: TO, deadlineS: world.endsAt }, {}, world.keys[0])
-    const elsewhere = world.claimForTx(evm(), world.bob, world.endsAt, signature)
-    expect(await world.reasonOf(elsewhere)).toBe('BadPermission')
-    const tx = world.claimForTx(evm(), TO, world.endsAt, signature)
-    expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
-    expect(await world.reasonOf(tx)).toBe('AlreadyClaimed')
   })
 
   test('may be a contract, which is asked whether it signed (ERC-1271)', async () => {
@@ -97,33 +74,18 @@ describe('an EVM account', () => {
     expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
   })
 
-  test.each([
-    ['another amount', { amount: 10n ** 18n }],
-    ['another index', { index: 2n }],
-    ['another account', { account: pad('0xb0', { size: 32 }) }],
-    ['no proof', { proof: [] }],
-    ['a proof of zeros', { proof: [zeroHash] }],
-  ])('has no proof for %s', async (_, changes) => {
-    expect(await world.reasonOf(world.claimTx({ ...evm(), ...changes }))).toBe('BadProof')
-  })
-
   test('has no proof in another`s, nor in its own cut short or made longer', async () => {
     const { proof } = evm()
-    for (const other of [world.claims[2]!.proof, proof.slice(1), proof.slice(0, -1), [...proof, zeroHash]]) {
-      expect(await world.reasonOf(world.claimTx({ ...evm(), proof: other }))).toBe('BadProof')
-    }
+    const others = [[], [zeroHash], world.claims[2]!.proof, proof.slice(1), proof.slice(0, -1), [...proof, zeroHash]]
+    for (const other of others) expect(await world.reasonOf(world.claimTx({ ...evm(), proof: other }))).toBe('BadProof')
   })
 })
 
 describe('a Solana account', () => {
-  test('gets its tokens at the address that the operator permits, once', async () => {
-    const { tx } = await permitted()
-    const { index, account, amount } = solana()
-    expect(claimedIn(await world.succeed(tx))).toEqual([[index, account, amount, TO]])
-    expect(await world.tokensOf(TO)).toBe(amount)
-    expect(await world.reasonOf(tx)).toBe('AlreadyClaimed')
+  test('gets its tokens once, through whatever wallet', async () => {
+    await world.succeed((await permitted()).tx)
     const throughAnother = await permitted(getAddress(world.bob))
-    expect(await world.reasonOf(throughAnother.tx), 'a second claim through another wallet').toBe('AlreadyClaimed')
+    expect(await world.reasonOf(throughAnother.tx)).toBe('AlreadyClaimed')
   })
 
   test('can`t claim without a permission', async () => {
@@ -192,11 +154,6 @@ describe('a Solana account', () => {
     const garbage = `0x${'11'.repeat(64)}1b` as const
     expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, garbage))).toBe('BadPermission')
   })
-
-  test('is not claimed to nobody', async () => {
-    const { tx } = await permitted(zeroAddress)
-    expect(await world.reasonOf(tx)).toBe('ZeroAddress')
-  })
 })
 
 describe('the end', () => {
@@ -217,19 +174,14 @@ describe('the end', () => {
     expect(await world.tokensOf(world.distributor)).toBe(0n)
   })
 
-  test('is stated in the future', async () => {
-    const { timestamp } = await world.publicClient.getBlock()
-    const receipt = await world.send({ from: world.owner, data: world.deployment(world.operator.address, timestamp) })
-    expect(receipt.status).toBe('reverted')
-  })
-
-  test('is stated within five years: an end in milliseconds would never come', async () => {
+  test('is stated in the future, within five years: an end in milliseconds would never come', async () => {
     const { timestamp } = await world.publicClient.getBlock()
     const fiveYears = 5n * 365n * 86_400n
     const deploy = (end: bigint) => ({ from: world.owner, data: world.deployment(world.operator.address, end) })
     expect(await statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe('success')
     expect(await statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe('reverted')
     expect(await world.reasonOf(deploy(timestamp * 1_000n))).toBe('EndsTooLate')
+    expect(await world.reasonOf(deploy(timestamp))).toBe('Ended')
   })
 
   test('comes with an owner: the role moves in two steps and is not given up', async () => {
@@ -272,12 +224,6 @@ describe('a token', () => {
     expect(await world.publicClient.readContract({ ...at, functionName: 'calledBack' })).toBe(false)
     expect(await world.tokensOf(world.alice)).toBe(evm().amount)
   })
-})
-
-test('a wallet finds its own claims by an indexed account', () => {
-  const claimed = airdropDistributorAbi.find((item) => item.type === 'event' && item.name === 'Claimed')!
-  const indexed = (claimed as { inputs: readonly { name: string; indexed: boolean }[] }).inputs.filter((i) => i.indexed)
-  expect(indexed.map(({ name }) => name)).toEqual(['index', 'account'])
 })
 
 /** Makes the smart wallet misbehave. */

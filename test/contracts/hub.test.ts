@@ -1,270 +1,96 @@
-import { type Address, getAddress, zeroAddress, zeroHash } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
+import {
+  concatHex,
+  ContractFunctionRevertedError,
+  getAddress,
+  type Hex,
+  maxUint256,
+  sliceHex,
+  toHex,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { freshEach } from './support/chain.js'
-import { eventsOf, HERE, type HubWorld, hubCall, MINIMUM_WEI, nameOf, startHubWorld, word } from './support/hub.js'
-import { REFUSE, startWallet } from './support/wallet.js'
+import {
+  DELIVER_LIMIT_WEI,
+  type Delivery,
+  deliver,
+  eventsOf,
+  type HubWorld,
+  hubCall,
+  MINIMUM_WEI,
+  messageOf,
+  nameOf,
+  placeBids,
+  SPOKE_EID,
+  startHubWorld,
+  sumOf,
+  withdrawRefund,
+  word,
+} from './support/hub.js'
+import { BURN_GAS, REFUSE, RETURN_BOMB, startWallet } from './support/wallet.js'
 
-const REFERRAL = `0x${'ab'.repeat(32)}` as const
-const HALF = MINIMUM_WEI / 2n
-/** Gas of a bid that wins, name and referral of any length, from an account's second bid on and for its first. */
-const MAX_BID_GAS = 49_000n
+/** Properties of the hub that its model (hub-fuzz.test.ts) does not have: roles, odd calldata, gas, days. */
+
+const REFERRAL = `0x${'cd'.repeat(32)}` as const
+const PAYER = `0x${'51'.repeat(32)}` as const
+const SOURCE = `0x${'50'.repeat(32)}` as const
+const NAMES = ['one', 'two', 'three'].map(nameOf)
+const AMOUNTS = [MINIMUM_WEI, 2n * MINIMUM_WEI, 3n * MINIMUM_WEI]
+const SUM = sumOf(AMOUNTS)
+const NOBODY = '0x00000000000000000000000000000000000000d0'
+const DAY_S = 86_400n
 
 let world: HubWorld
+let alice: Hex
 
 beforeAll(async () => {
   world = await startHubWorld()
+  alice = word(world.alice)
 })
 freshEach(() => world)
 afterAll(() => world.stop())
 
-const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'paused' | 'deliverLimit'>(
-  functionName: name,
-) => world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })
+const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'deliverLimit'>(functionName: name) =>
+  world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })
+const act = (from: Hex, data: Hex, value = 0n) => world.succeed({ from, to: world.hub, data, value })
+/** The credit of a bidder for what came by the spoke. */
+const credit = (from: Hex) => world.refundOf(from, SPOKE_EID)
+const uint = (value: bigint) => toHex(value, { size: 32 })
 
-const bid = (from: Address, name: `0x${string}`, value = MINIMUM_WEI) =>
-  world.succeed({ from, to: world.hub, data: hubCall('placeBid', [name]), value })
+let count = 0n
+/** A payment with a sequence of its own. */
+const payment = (parts: Partial<Delivery> = {}): Delivery => ({
+  ...{ source: SOURCE, sequence: count++, from: PAYER, amounts: AMOUNTS, names: NAMES, referral: zeroHash },
+  ...parts,
+})
+const one = (label: string, amount = MINIMUM_WEI) => payment({ amounts: [amount], names: [nameOf(label)] })
 
 test('is deployed with its roles and its minimum in a log', async () => {
   expect(await read('owner')).toBe(getAddress(world.owner))
   expect(await read('relayer')).toBe(getAddress(world.relayer))
   expect(await read('pauser')).toBe(getAddress(world.pauser))
   expect(await read('minimum')).toBe(MINIMUM_WEI)
-  const logs = await world.publicClient.getContractEvents({
-    address: world.hub,
-    abi: hubAbi,
-    eventName: 'MinimumSet',
-    fromBlock: 0n,
-  })
+  expect(await read('deliverLimit')).toBe(DELIVER_LIMIT_WEI)
+  const filter = { address: world.hub, abi: hubAbi, eventName: 'MinimumSet', fromBlock: 0n } as const
+  const logs = await world.publicClient.getContractEvents(filter)
   expect(logs.map(({ args }) => args.minimum)).toEqual([MINIMUM_WEI])
 })
 
-describe('one bid', () => {
-  test('wins a free name, for the caller', async () => {
-    const receipt = await bid(world.alice, nameOf('foobar'))
-    expect(eventsOf(receipt)).toEqual([['Bid', word(world.alice), MINIMUM_WEI, nameOf('foobar')]])
-    expect(await world.ownerOf(nameOf('foobar'))).toBe(word(world.alice))
-    expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: MINIMUM_WEI, owed: 0n })
-  })
-
-  test('costs little, whoever bids first', async () => {
-    const names = ['first', 'second', '0123456789abcdefghijklmnopqrstuv'].map(nameOf)
-    for (const name of names) expect((await bid(world.alice, name)).gasUsed).toBeLessThan(MAX_BID_GAS)
-  })
-
-  test('carries its referral in the log', async () => {
-    const data = hubCall('placeBid', [nameOf('foobar'), REFERRAL])
-    const receipt = await world.succeed({ from: world.alice, to: world.hub, data, value: MINIMUM_WEI })
-    expect(eventsOf(receipt)).toEqual([['Bid', word(world.alice), MINIMUM_WEI, nameOf('foobar'), REFERRAL]])
-    const none = hubCall('placeBid', [nameOf('other'), zeroHash])
-    const second = await world.succeed({ from: world.alice, to: world.hub, data: none, value: MINIMUM_WEI })
-    expect(eventsOf(second)).toEqual([['Bid', word(world.alice), MINIMUM_WEI, nameOf('other')]])
-  })
-
-  test('that comes second is logged, credited, and paid back exactly once', async () => {
-    await bid(world.alice, nameOf('foobar'))
-    const receipt = await bid(world.bob, nameOf('foobar'), 3n * MINIMUM_WEI)
-    expect(eventsOf(receipt)).toEqual([
-      ['Bid', word(world.bob), 3n * MINIMUM_WEI, nameOf('foobar')],
-      ['Credited', word(world.bob), HERE, 3n * MINIMUM_WEI],
-    ])
-    expect(await world.ownerOf(nameOf('foobar'))).toBe(word(world.alice))
-    expect(await world.refundOf(word(world.bob))).toBe(3n * MINIMUM_WEI)
-    expect(await world.money()).toEqual({ balance: 4n * MINIMUM_WEI, kept: MINIMUM_WEI, owed: 3n * MINIMUM_WEI })
-
-    const to = '0x00000000000000000000000000000000000000b0'
-    const paid = await world.succeed({ from: world.bob, to: world.hub, data: hubCall('withdrawRefund', [to]) })
-    expect(eventsOf(paid)).toEqual([['RefundWithdrawn', word(world.bob), HERE, getAddress(to), 3n * MINIMUM_WEI]])
-    expect(await world.balance(to)).toBe(3n * MINIMUM_WEI)
-    expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: MINIMUM_WEI, owed: 0n })
-    expect(await world.reasonOf(world.bob, hubCall('withdrawRefund', [to]))).toBe('NothingOwed')
-  })
-
-  test('for a name of its own bidder is credited too', async () => {
-    await bid(world.alice, nameOf('foobar'))
-    await bid(world.alice, nameOf('foobar'))
-    expect(await world.refundOf(word(world.alice))).toBe(MINIMUM_WEI)
-  })
-
-  test('below the minimum reverts', async () => {
-    expect(await world.reasonOf(world.alice, hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI - 1n)).toBe(
-      'BelowMinimum',
-    )
-    expect(await world.reasonOf(world.alice, hubCall('placeBid', [nameOf('foobar'), REFERRAL]), 0n)).toBe(
-      'BelowMinimum',
-    )
-  })
-
-  test.each(
-    [
-      ['a', '-', '_', '0', '9', 'z', 'a-b_c-0', '0123456789abcdefghijklmnopqrstuv', 'w-yz____________________________'],
-    ].flat(),
-  )('takes the name %s', async (text) => {
-    await bid(world.alice, nameOf(text))
-    expect(await world.ownerOf(nameOf(text))).toBe(word(world.alice))
-  })
-
-  test.each([
-    ['empty', zeroHash],
-    ['upper case', nameOf('Foobar')],
-    ['a space', nameOf('foo bar')],
-    ['a dot', nameOf('foo.bar')],
-    ['a slash', nameOf('foo/main')],
-    ['the bytes around the alphabet', nameOf('a`')],
-    ['the byte after z', nameOf('a{')],
-    ['the byte before 0', nameOf('a/')],
-    ['the byte after 9', nameOf('a:')],
-    ['a byte beyond ASCII', nameOf('é')],
-    ['not left-aligned', word('0x0000000000000000000000000000000000000061')],
-    ['a zero in the middle', nameOf('foo\0bar')],
-    ['something after 31 zeros', `0x${'61'}${'00'.repeat(30)}61` as const],
-    ['32 bytes, the last one bad', `0x${'61'.repeat(31)}41` as const],
-  ])('refuses a name: %s', async (_, name) => {
-    expect(await world.reasonOf(world.alice, hubCall('placeBid', [name]), MINIMUM_WEI)).toBe('MalformedName')
-  })
+test.each([
+  ['fewer names than amounts', AMOUNTS, NAMES.slice(1)],
+  ['fewer amounts than names', AMOUNTS.slice(1), NAMES],
+])('a batch or a delivery of %s reverts', async (_, amounts, names) => {
+  for (const referral of [undefined, REFERRAL])
+    expect(await world.reasonOf(world.alice, placeBids(amounts, names, referral), SUM)).toBe('BadBatch')
+  expect(await world.reasonOf(world.relayer, deliver(payment({ amounts, names })))).toBe('BadBatch')
 })
 
-describe('a batch of bids', () => {
-  const names = ['one', 'two', 'three'].map(nameOf)
-  const amounts = [MINIMUM_WEI, 2n * MINIMUM_WEI, 3n * MINIMUM_WEI]
-  const sum = 6n * MINIMUM_WEI
-
-  test('judges each name alone and logs them in order', async () => {
-    await bid(world.bob, names[1]!)
-    const data = hubCall('placeBids', [amounts, names])
-    const receipt = await world.succeed({ from: world.alice, to: world.hub, data, value: sum })
-    expect(eventsOf(receipt)).toEqual([
-      ...names.map((name, i) => ['Bid', word(world.alice), amounts[i], name]),
-      ['Credited', word(world.alice), HERE, 2n * MINIMUM_WEI],
-    ])
-    const owners = await Promise.all(names.map(world.ownerOf))
-    expect(owners).toEqual([world.alice, world.bob, world.alice].map(word))
-    expect(await world.refundOf(word(world.alice))).toBe(2n * MINIMUM_WEI)
-    expect(await world.money()).toEqual({ balance: 7n * MINIMUM_WEI, kept: 5n * MINIMUM_WEI, owed: 2n * MINIMUM_WEI })
-  })
-
-  test('with a referral logs it with each', async () => {
-    const data = hubCall('placeBids', [amounts, names, REFERRAL])
-    const receipt = await world.succeed({ from: world.alice, to: world.hub, data, value: sum })
-    expect(eventsOf(receipt)).toEqual(names.map((name, i) => ['Bid', word(world.alice), amounts[i], name, REFERRAL]))
-  })
-
-  test('that repeats a name wins it once', async () => {
-    const data = hubCall('placeBids', [amounts, [names[0]!, names[0]!, names[1]!]])
-    await world.succeed({ from: world.alice, to: world.hub, data, value: sum })
-    expect(await world.money()).toEqual({ balance: sum, kept: 4n * MINIMUM_WEI, owed: 2n * MINIMUM_WEI })
-  })
-
-  test('takes 100 names, not 101', async () => {
-    const many = Array.from({ length: 101 }, (_, i) => nameOf(`name-${i}`))
-    const each = many.map(() => MINIMUM_WEI)
-    const data = hubCall('placeBids', [each.slice(1), many.slice(1)])
-    await world.succeed({ from: world.alice, to: world.hub, data, value: 100n * MINIMUM_WEI })
-    expect(await world.reasonOf(world.alice, hubCall('placeBids', [each, many]), 101n * MINIMUM_WEI)).toBe('BadBatch')
-  })
-
-  test.each([
-    ['no names', [], [], 0n, 'BadBatch'],
-    ['fewer names than amounts', amounts, names.slice(1), sum, 'BadBatch'],
-    ['fewer amounts than names', amounts.slice(1), names, sum, 'BadBatch'],
-    ['a sum beyond 256 bits', [2n ** 255n, 2n ** 255n], names.slice(1), 0n, 'BadBatch'],
-    ['too little money', amounts, names, sum - 1n, 'WrongValue'],
-    ['too much money', amounts, names, sum + 1n, 'WrongValue'],
-    [
-      'one amount below the minimum',
-      [MINIMUM_WEI, HALF, 3n * MINIMUM_WEI],
-      names,
-      4n * MINIMUM_WEI + HALF,
-      'BelowMinimum',
-    ],
-    ['one name malformed', amounts, [names[0]!, nameOf('B'), names[2]!], sum, 'MalformedName'],
-  ])('reverts: %s', async (_, amounts, names, value, error) => {
-    expect(await world.reasonOf(world.alice, hubCall('placeBids', [amounts, names]), value)).toBe(error)
-    expect(await world.reasonOf(world.alice, hubCall('placeBids', [amounts, names, REFERRAL]), value)).toBe(error)
-  })
-})
-
-describe('money', () => {
-  test('comes in by bids only', async () => {
-    const receipt = await world.send({ from: world.alice, to: world.hub, value: 1n })
-    expect(receipt.status).toBe('reverted')
-  })
-
-  test('kept is for the owner, who never touches what is owed, also while paused', async () => {
-    await bid(world.alice, nameOf('foobar'))
-    await bid(world.bob, nameOf('foobar'))
-    expect(await world.reasonOf(world.alice, hubCall('withdrawKept', [world.alice]))).toBe('OwnableUnauthorizedAccount')
-    expect(await world.reasonOf(world.owner, hubCall('withdrawKept', [zeroAddress]))).toBe('ZeroAddress')
-    await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
-    const to = '0x00000000000000000000000000000000000000c0'
-    const receipt = await world.succeed({ from: world.owner, to: world.hub, data: hubCall('withdrawKept', [to]) })
-    expect(eventsOf(receipt)).toEqual([['KeptWithdrawn', getAddress(to), MINIMUM_WEI]])
-    expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: 0n, owed: MINIMUM_WEI })
-    await world.succeed({ from: world.bob, to: world.hub, data: hubCall('withdrawRefund', [world.bob]) })
-    expect(await world.money()).toEqual({ balance: 0n, kept: 0n, owed: 0n })
-  })
-
-  test('that came otherwise is kept too: forced in, or a reward of the block', async () => {
-    await bid(world.alice, nameOf('foobar'))
-    await bid(world.bob, nameOf('foobar'))
-    const balance = 2n * MINIMUM_WEI + 7n
-    await world.testClient.setBalance({ address: world.hub, value: balance })
-    expect(await world.money()).toEqual({ balance, kept: MINIMUM_WEI + 7n, owed: MINIMUM_WEI })
-    const to = '0x00000000000000000000000000000000000000c1'
-    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('withdrawKept', [to]) })
-    expect(await world.balance(to)).toBe(MINIMUM_WEI + 7n)
-    expect(await world.money()).toEqual({ balance: MINIMUM_WEI, kept: 0n, owed: MINIMUM_WEI })
-  })
-
-  test('owed to an account is paid to that account by anybody, also while paused', async () => {
-    const wallet = await startWallet(world, world.hub)
-    await bid(world.alice, nameOf('foobar'))
-    await wallet.execute(hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)
-    await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
-    const data = hubCall('withdrawRefundFor', [wallet.address])
-    await wallet.call('setMode', [REFUSE])
-    expect(await world.reasonOf(world.carol, data)).toBe('PaymentFailed')
-    await wallet.call('setMode', [0])
-    const receipt = await world.succeed({ from: world.carol, to: world.hub, data })
-    expect(eventsOf(receipt)).toEqual([
-      ['RefundWithdrawn', word(wallet.address), HERE, getAddress(wallet.address), MINIMUM_WEI],
-    ])
-    expect(await world.balance(wallet.address)).toBe(MINIMUM_WEI)
-    expect(await world.reasonOf(world.carol, data)).toBe('NothingOwed')
-    expect(await world.reasonOf(world.carol, hubCall('withdrawRefundFor', [world.alice]))).toBe('NothingOwed')
-  })
-
-  test('is not paid to nobody, nor to a receiver that refuses it; the credit stands', async () => {
-    const wallet = await startWallet(world, world.hub)
-    await bid(world.alice, nameOf('foobar'))
-    await wallet.execute(hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)
-    await wallet.call('setMode', [REFUSE])
-    for (const to of [wallet.address, world.hub, zeroAddress]) {
-      const data = wallet.encode('execute', [world.hub, hubCall('withdrawRefund', [to])])
-      expect((await world.send({ from: world.alice, to: wallet.address, data })).status).toBe('reverted')
-    }
-    expect(await world.refundOf(word(wallet.address))).toBe(MINIMUM_WEI)
-    expect(await world.money()).toEqual({ balance: 2n * MINIMUM_WEI, kept: MINIMUM_WEI, owed: MINIMUM_WEI })
-  })
-
-  test('is not paid twice to a receiver that calls back', async () => {
-    const wallet = await startWallet(world, world.hub)
-    await bid(world.alice, nameOf('foobar'))
-    await bid(world.bob, nameOf('foobar'), 5n * MINIMUM_WEI)
-    await wallet.execute(hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)
-    const again = hubCall('withdrawRefund', [wallet.address])
-    await wallet.call('setCallBack', [world.hub, again])
-    await wallet.execute(again)
-    const calledBack = await world.publicClient.readContract({
-      address: wallet.address,
-      abi: testWalletAbi,
-      functionName: 'calledBack',
-    })
-    expect(calledBack).toBe(false)
-    expect(await world.balance(wallet.address)).toBe(MINIMUM_WEI)
-    expect(await world.money()).toEqual({ balance: 6n * MINIMUM_WEI, kept: MINIMUM_WEI, owed: 5n * MINIMUM_WEI })
-  })
+test('money comes in by bids alone', async () => {
+  const delivery = { to: world.hub, data: deliver(payment()), from: world.relayer }
+  for (const tx of [{ from: world.alice, to: world.hub }, delivery])
+    expect((await world.send({ ...tx, value: 1n })).status).toBe('reverted')
 })
 
 describe('roles', () => {
@@ -287,55 +113,237 @@ describe('roles', () => {
     }
   })
 
-  test('each setting logs its new value and counts at once', async () => {
-    const set = (data: `0x${string}`) => world.succeed({ from: world.owner, to: world.hub, data }).then(eventsOf)
-    expect(await set(hubCall('setMinimum', [5n]))).toEqual([['MinimumSet', 5n]])
-    expect(await set(hubCall('setDeliverLimit', [7n]))).toEqual([['DeliverLimitSet', 7n]])
-    expect(await set(hubCall('setRelayer', [world.alice]))).toEqual([['RelayerSet', getAddress(world.alice)]])
-    expect(await set(hubCall('setPauser', [world.bob]))).toEqual([['PauserSet', getAddress(world.bob)]])
-    expect(await read('deliverLimit')).toBe(7n)
-    const highest = 2n ** 88n - 1n
-    expect(await world.reasonOf(world.owner, hubCall('setMinimum', [highest + 1n]))).toBe('MinimumTooHigh')
-    await set(hubCall('setMinimum', [highest]))
-    expect(await read('minimum')).toBe(highest)
-    expect(await read('paused')).toBe(false)
-    await set(hubCall('setMinimum', [5n]))
-    expect(await read('minimum')).toBe(5n)
-    await bid(world.alice, nameOf('cheap'), 5n)
+  test('the pauser is whom the owner names', async () => {
+    const receipt = await act(world.owner, hubCall('setPauser', [world.bob]))
+    expect(eventsOf(receipt)).toEqual([['PauserSet', getAddress(world.bob)]])
     expect(await world.reasonOf(world.pauser, hubCall('pause', []))).toBe('NotPauser')
-    await world.succeed({ from: world.bob, to: world.hub, data: hubCall('pause', []) })
-  })
-
-  test('the pauser stops bids, only the owner lets them go on', async () => {
-    expect(await world.reasonOf(world.alice, hubCall('pause', []))).toBe('NotPauser')
-    await world.succeed({ from: world.pauser, to: world.hub, data: hubCall('pause', []) })
-    expect(await read('paused')).toBe(true)
-    expect(await read('minimum')).toBe(MINIMUM_WEI)
-    expect(await world.reasonOf(world.alice, hubCall('placeBid', [nameOf('foobar')]), MINIMUM_WEI)).toBe(
-      'EnforcedPause',
-    )
-    const batch = hubCall('placeBids', [[MINIMUM_WEI], [nameOf('foobar')]])
-    expect(await world.reasonOf(world.alice, batch, MINIMUM_WEI)).toBe('EnforcedPause')
-    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('unpause', []) })
-    await bid(world.alice, nameOf('foobar'))
-    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('pause', []) })
+    await act(world.bob, hubCall('pause', []))
   })
 
   test('ownership moves in two steps, the endpoint delegate with it, and is never given up', async () => {
     const delegateOf = () =>
       world.publicClient.readContract({
-        address: world.endpoint,
-        abi: endpointAbi,
-        functionName: 'delegates',
-        args: [world.hub],
+        ...{ address: world.endpoint, abi: endpointAbi, functionName: 'delegates', args: [world.hub] },
       })
     expect(await world.reasonOf(world.owner, hubCall('renounceOwnership', []))).toBe('OwnerRequired')
-    await world.succeed({ from: world.owner, to: world.hub, data: hubCall('transferOwnership', [world.carol]) })
+    await act(world.owner, hubCall('transferOwnership', [world.carol]))
     expect(await read('owner')).toBe(getAddress(world.owner))
     expect(await delegateOf()).toBe(getAddress(world.owner))
     expect(await world.reasonOf(world.alice, hubCall('acceptOwnership', []))).toBe('OwnableUnauthorizedAccount')
-    await world.succeed({ from: world.carol, to: world.hub, data: hubCall('acceptOwnership', []) })
+    await act(world.carol, hubCall('acceptOwnership', []))
     expect(await read('owner')).toBe(getAddress(world.carol))
     expect(await delegateOf()).toBe(getAddress(world.carol))
+  })
+})
+
+describe('bids in a message', () => {
+  test('of a sender of 32 bytes count as any other, in Solidity-valid data of an odd order', async () => {
+    const sender = `0x${'5e'.repeat(32)}` as const
+    const head = sliceHex(placeBids([], []), 0, 4)
+    const odd = concatHex([head, uint(128n), uint(64n), uint(1n), NAMES[0]!, uint(1n), uint(MINIMUM_WEI), '0x1234'])
+    await world.receive(messageOf(sender, odd), MINIMUM_WEI)
+    expect(await world.ownerOf(NAMES[0]!)).toBe(sender)
+  })
+
+  test('are all won, or nothing has happened, with any amount of gas', async () => {
+    const { tx } = world.receiving(messageOf(alice, placeBids(AMOUNTS, NAMES)), SUM)
+    const seen = new Set<string>()
+    for (let gas = 40_000n; gas <= 260_000n; gas += 10_000n) {
+      const id = await world.testClient.snapshot()
+      const { status } = await world.send({ ...tx, gas })
+      seen.add(status)
+      expect((await world.money()).kept).toBe(status === 'success' ? SUM : 0n)
+      await world.testClient.revert({ id })
+    }
+    expect([...seen].sort()).toEqual(['reverted', 'success'])
+  })
+})
+
+describe('a message that is no call the hub takes is refused, with all of its money credited', () => {
+  const head = sliceHex(placeBids([], []), 0, 4)
+  const whole = placeBids([MINIMUM_WEI], [nameOf('foobar')])
+  const call = (...words: Hex[]) => concatHex([head, ...words])
+  const one = [uint(1n), uint(MINIMUM_WEI), uint(1n), nameOf('foobar')] as const
+  const cases: [string, Hex][] = [
+    ['less than a selector', '0x40bee8'],
+    ['a selector alone', head],
+    ['placeBid with referral', hubCall('placeBid', [nameOf('foobar'), REFERRAL])],
+    ['another function of the hub', hubCall('setMinimum', [0n])],
+    ['deliver', hubCall('deliver', [[]])],
+    ['withdrawRefundFor', hubCall('withdrawRefundFor', [NOBODY])],
+    ['fewer names than amounts', placeBids([1n, 2n], [nameOf('foobar')])],
+    ['fewer amounts than names', placeBids([1n], [nameOf('foobar'), nameOf('other')])],
+    ['an offset beyond the data', call(uint(1_000n), uint(128n), ...one)],
+    ['an offset of nearly 2^256', call(uint(maxUint256), uint(128n), ...one)],
+    ['an offset that wraps to the data', call(uint(maxUint256 - 31n), uint(128n), ...one)],
+    ['a second offset beyond the data', call(uint(64n), uint(2n ** 64n), ...one)],
+    ['a length of nearly 2^256', call(uint(64n), uint(128n), uint(maxUint256), ...one.slice(1))],
+    ['a length that wraps to one', call(uint(64n), uint(128n), uint(2n ** 251n + 1n), ...one.slice(1))],
+    ['a length a word too long', call(uint(64n), uint(128n), ...one.slice(0, 2), uint(2n), one[3])],
+    [
+      'the referral form without its referral',
+      concatHex([sliceHex(placeBids([], [], zeroHash), 0, 4), uint(0n), uint(0n)]),
+    ],
+    ['withdrawRefund cut short', sliceHex(withdrawRefund(NOBODY), 0, 35)],
+    ['withdrawRefund to nobody', withdrawRefund(zeroAddress)],
+    ['withdrawRefund to more than an address', concatHex([sliceHex(withdrawRefund(NOBODY), 0, 4), uint(2n ** 160n)])],
+  ]
+  for (let size = 4; size < 4 + 6 * 32; size += 31) cases.push([`placeBids cut at ${size}`, sliceHex(whole, 0, size)])
+
+  test.each(cases)('%s', async (_, hubCalldata) => {
+    await expectRefused(messageOf(alice, hubCalldata), alice)
+  })
+
+  test.each<[string, (from: Hex) => Hex]>([
+    ['a sender alone', (from) => from],
+    ['an offset beyond the data', (from) => concatHex([from, uint(96n), uint(0n)])],
+    ['an offset of nearly 2^256', (from) => concatHex([from, uint(maxUint256), uint(0n)])],
+    ['a length beyond the data', (from) => concatHex([from, uint(64n), uint(5n), '0x40bee835'])],
+    ['a length of nearly 2^256', (from) => concatHex([from, uint(64n), uint(maxUint256), '0x40bee835'])],
+    ['its calldata cut short', (from) => sliceHex(messageOf(from, whole), 0, 64)],
+  ])('as a whole: %s', async (_, message) => {
+    await expectRefused(message(alice), alice)
+  })
+
+  test.each([
+    ['nothing', '0x'],
+    ['a sender cut short', `0x${'00'.repeat(31)}`],
+  ] as const)('as a whole, kept for nobody to withdraw: %s', async (_, message) => {
+    const { guid, receipt } = await world.receive(message, 123n)
+    expect(eventsOf(receipt)).toEqual([
+      ['MessageRefused', guid, zeroHash, 123n],
+      ['Received', guid, zeroHash, 0n],
+    ])
+    expect(await world.money()).toMatchObject({ kept: 123n, owed: 0n })
+  })
+
+  async function expectRefused(message: Hex, from: Hex) {
+    const before = await credit(from)
+    const { guid, receipt } = await world.receive(message, 123n)
+    expect(eventsOf(receipt)).toEqual([
+      ['MessageRefused', guid, from, 123n],
+      ['Credited', from, SPOKE_EID, 123n],
+      ['Received', guid, from, 0n],
+    ])
+    expect(await credit(from)).toBe(before + 123n)
+  }
+})
+
+/** Puts a lost bid's money to this sender's credit. */
+async function owe(from: Hex) {
+  for (const bidder of [word(world.bob), from]) {
+    await world.receive(messageOf(bidder, placeBids(AMOUNTS, NAMES)), SUM)
+  }
+  expect(await credit(from)).toBe(SUM)
+}
+
+test.each([
+  ['refuses it', REFUSE],
+  ['burns all gas', BURN_GAS],
+  ['answers with a lot of data', RETURN_BOMB],
+])('a withdrawal to a receiver that %s reverts, and goes through once it takes money', async (_, mode) => {
+  const wallet = await startWallet(world, world.hub)
+  await wallet.call('setMode', [mode])
+  await owe(alice)
+  const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)), 50n)
+  expect(await world.revertOf(tx, world.abi)).toBe('PaymentFailed')
+  expect((await world.send(tx)).status).toBe('reverted')
+  expect(await credit(alice)).toBe(SUM)
+  await wallet.call('setMode', [0])
+  await world.succeed(tx)
+  expect(await world.balance(wallet.address)).toBe(SUM + 50n)
+  expect(await world.money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
+})
+
+test('a withdrawal with any amount of gas pays, or has not happened: no executor can make it fail for good', async () => {
+  const wallet = await startWallet(world, world.hub)
+  await owe(alice)
+  const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)))
+  const seen = new Set<string>()
+  for (let gas = 30_000n; gas <= 120_000n; gas += 1_000n) {
+    const id = await world.testClient.snapshot()
+    const { status } = await world.send({ ...tx, gas })
+    seen.add(status)
+    const balance = await world.balance(wallet.address)
+    expect([balance, await credit(alice)]).toEqual(status === 'success' ? [SUM, 0n] : [0n, SUM])
+    await world.testClient.revert({ id })
+  }
+  expect([...seen].sort()).toEqual(['reverted', 'success'])
+})
+
+const send = (...deliveries: readonly Delivery[]) => act(world.relayer, deliver(...deliveries))
+const reasonOf = (...deliveries: readonly Delivery[]) => world.reasonOf(world.relayer, deliver(...deliveries))
+const isDelivered = ({ source, sequence }: Delivery) =>
+  world.publicClient.readContract({
+    ...{ address: world.hub, abi: hubAbi },
+    ...{ functionName: 'isDelivered', args: [source, sequence] },
+  })
+const deliveredOn = (day: bigint) =>
+  world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName: 'deliveredOn', args: [day] })
+
+test('deliveries of every sequence of every source are taken apart', async () => {
+  const sequences = [0n, 1n, 127n, 128n, 255n, 256n, 257n, 511n, 2n ** 63n, 2n ** 64n - 1n]
+  const all = [SOURCE, PAYER].flatMap((source) => sequences.map((sequence) => ({ ...one('a'), source, sequence })))
+  for (const paid of all) {
+    expect(await isDelivered(paid)).toBe(false)
+    expect(eventsOf(await send(paid))).toHaveLength(2)
+  }
+  for (const paid of all) expect(await isDelivered(paid)).toBe(true)
+  expect(await isDelivered({ ...all[0]!, sequence: 2n })).toBe(false)
+})
+
+describe('what is won in a day (UTC)', () => {
+  let tomorrow: bigint
+  beforeEach(async () => {
+    tomorrow = (await world.publicClient.getBlock()).timestamp / DAY_S + 1n
+    await world.testClient.setNextBlockTimestamp({ timestamp: tomorrow * DAY_S })
+  })
+
+  test('is limited; the next day counts from nothing', async () => {
+    await send(one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI))
+    // A bid that loses gives nothing away, whatever it says it is worth.
+    await send(one('a', DELIVER_LIMIT_WEI * 100n))
+    expect(await reasonOf(one('b', MINIMUM_WEI + 1n))).toBe('DeliverLimitExceeded')
+    await send(one('b'))
+    expect(await deliveredOn(tomorrow)).toBe(DELIVER_LIMIT_WEI)
+
+    const last = one('c')
+    expect(await reasonOf(last)).toBe('DeliverLimitExceeded')
+    await world.testClient.setNextBlockTimestamp({ timestamp: (tomorrow + 1n) * DAY_S - 1n })
+    expect((await world.send({ from: world.relayer, to: world.hub, data: deliver(last) })).status).toBe('reverted')
+    expect(await isDelivered(last)).toBe(false)
+    await world.testClient.setNextBlockTimestamp({ timestamp: (tomorrow + 1n) * DAY_S })
+    await send(last)
+    expect(await deliveredOn(tomorrow + 1n)).toBe(MINIMUM_WEI)
+  })
+
+  test('counts over the payments of a batch, which reverts as a whole', async () => {
+    const [first, second] = [one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI), one('b', MINIMUM_WEI + 1n)]
+    expect(await reasonOf(first, second)).toBe('DeliverLimitExceeded')
+    await send(first, { ...second, amounts: [MINIMUM_WEI] })
+    expect(await deliveredOn(tomorrow)).toBe(DELIVER_LIMIT_WEI)
+    // what wins nothing goes through on a day that is used up
+    await send(one('a'))
+  })
+
+  test('tells what a payment wins, what was won before it, and the limit, at any amount', async () => {
+    const limitError = (...deliveries: readonly Delivery[]) =>
+      world.publicClient
+        .simulateContract({
+          ...{ account: world.relayer, address: world.hub, abi: hubAbi },
+          ...{ functionName: 'deliver', args: [deliveries] },
+        })
+        .then(
+          () => undefined,
+          (error) => error.walk((cause: unknown) => cause instanceof ContractFunctionRevertedError).data?.args,
+        )
+    const most = 2n ** 256n - 1n
+    expect(await limitError(one('a', most))).toEqual([most, 0n, DELIVER_LIMIT_WEI])
+    expect(await limitError(one('a'), one('b', most))).toEqual([most, MINIMUM_WEI, DELIVER_LIMIT_WEI])
+    await send(one('a'), one('b'))
+    await act(world.owner, hubCall('setDeliverLimit', [MINIMUM_WEI]))
+    expect(await limitError(one('c'))).toEqual([MINIMUM_WEI, 2n * MINIMUM_WEI, MINIMUM_WEI])
+    await act(world.owner, hubCall('setDeliverLimit', [most]))
+    expect(await limitError(one('c', most))).toEqual([most, 2n * MINIMUM_WEI, most])
   })
 })

@@ -8,6 +8,7 @@ import { createBlocks, MANY_CALLS } from './support/blocks.js'
 import { nameOf } from './support/hub.js'
 import {
   type EndingCall,
+  errorOf,
   MAX_AMOUNT,
   NATIVE,
   type Payment,
@@ -115,9 +116,9 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     for (const one of actions.slice(i * CALLS_A_BLOCK, (i + 1) * CALLS_A_BLOCK)) planned.push(await plan(one))
     const { mined, nowS } = await blocks.mine(planned, afterS)
     for (const [{ kind, expected }, receipt] of mined) {
-      const logs = receipt.status === 'success' ? paymentEvents(receipt) : undefined
+      const logs = receipt.status === 'success' ? paymentEvents(receipt) : errorOf(receipt.output!)
       expect(logs, `${kind} in block ${i}`).toEqual(expected(nowS))
-      const result = logs === undefined ? 'reverted' : logs.length > 0 ? 'ok' : 'skipped'
+      const result = typeof logs === 'string' ? logs : logs.length > 0 ? 'ok' : 'skipped'
       seen.set(`${kind} ${result}`, (seen.get(`${kind} ${result}`) ?? 0) + 1)
     }
     for (const token of new Set(tokens)) expect(await moneyOf(token)).toEqual(model.money(token))
@@ -137,10 +138,10 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
   // what is rarer than these comes up in long runs for certain
   const often = [
     'pay ok',
-    'pay reverted',
+    'pay AmountTooLarge',
     'refuse ok',
     'releaseFor ok',
-    'reclaim reverted',
+    'reclaim NotReclaimable',
     'withdraw ok',
     'withdrawFor ok',
   ]

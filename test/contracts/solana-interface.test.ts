@@ -1,68 +1,15 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { findStalePrograms } from '../../scripts/build-solana.js'
-import { registrarCoder, registrarIdl } from '../../src/chains/solana/registrar.js'
-import { createSolanaWorld, EVENT_TAG, RECLAIM_SECONDS, type SolanaWorld } from './support/solana.js'
+import { registrarCoder } from '../../src/chains/solana/registrar.js'
+import { createSolanaWorld, RECLAIM_SECONDS, type SolanaWorld } from './support/solana.js'
 import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, TREASURY_BYTES } from './support/solanaCalls.js'
 import { accepted, COMMUNITY_PAYMENT_BYTES, communityOf } from './support/solanaCommunity.js'
 
-/** Program, IDL and TypeScript agree; solana.test.ts covers each instruction's effect, through the same IDL. */
-
-const source = (file: string) =>
-  readFileSync(new URL(`../../contracts/solana/registrar/src/${file}`, import.meta.url), 'utf8')
-const layouts = `${source('layout.rs')}${source('community.rs')}`
-const sighash = (preimage: string) => [...createHash('sha256').update(preimage).digest().subarray(0, 8)]
-const snake = (name: string) => name.toLowerCase()
+/** Program, IDL and TypeScript agree: the other tests have each instruction, error and event through the same IDL. */
 
 describe('the interface', () => {
-  it('has Anchor’s discriminators, and so has the program', () => {
-    const constants = new Map(
-      [
-        ...`${source('instructions/mod.rs')}${source('event.rs')}${layouts}`.matchAll(
-          /(\w+)(?:: u64)? = (?:u64::from_le_bytes\()?\[([\d, ]+)\]/g,
-        ),
-      ].map(([, name, bytes]) => [name!, bytes!.split(', ').map(Number)]),
-    )
-    const { instructions, accounts = [], events = [] } = registrarIdl
-    expect(constants.size).toBe(1 + instructions.length + accounts.length + events.length)
-    for (const { name, discriminator } of instructions) {
-      expect(discriminator, name).toEqual(sighash(`global:${name}`))
-      expect(constants.get(name.toUpperCase()), name).toEqual(discriminator)
-    }
-    expect(Buffer.from(constants.get('EVENT')!)).toEqual(EVENT_TAG)
-    for (const { kind, of } of [
-      { kind: 'account', of: accounts },
-      { kind: 'event', of: events },
-    ]) {
-      for (const { name, discriminator } of of) {
-        expect(discriminator, name).toEqual(sighash(`${kind}:${name}`))
-        expect(constants.get(name), name).toEqual(discriminator)
-      }
-    }
-  })
-
-  it('has the program’s errors in its order', () => {
-    const body = /pub enum Error \{([^}]*)\}/.exec(source('error.rs'))![1]!
-    const variants = body.split(',').map((line) => line.replace('= 6000', '').trim())
-    expect(registrarIdl.errors?.map(({ name }) => name)).toEqual(variants.filter((name) => name !== ''))
-    expect(registrarIdl.errors?.map(({ code }) => code)).toEqual(variants.slice(0, -1).map((_, index) => 6000 + index))
-    for (const { msg } of registrarIdl.errors ?? []) expect(msg).toBeTruthy()
-  })
-
-  it('has the fields of the program’s accounts and events', () => {
-    for (const { name, type } of registrarIdl.types ?? []) {
-      const struct = new RegExp(`pub struct ${name} \\{([^}]*)\\}`).exec(layouts)![1]!
-      const inProgram = [...struct.matchAll(/pub (\w+): /g)].map(([, field]) => field).slice(1) // the discriminator
-      const fields = type.kind === 'struct' ? (type.fields as { name: string }[]) : []
-      expect(
-        fields.map((field) => snake(field.name)),
-        name,
-      ).toEqual(inProgram)
-    }
-  })
-
   it('reads the accounts as the program writes them, to the last byte', () => {
     const world = createSolanaWorld()
     const calls = callsOf(world)
@@ -79,8 +26,7 @@ describe('the interface', () => {
     for (const [name, [address, bytes]] of Object.entries(accounts)) {
       const { data } = world.accountOf(address)!
       expect(data.length, name).toBe(bytes)
-      const fields = registrarCoder.accounts.decode<object>(name, data)
-      expect(JSON.stringify(fields), name).toBe(JSON.stringify(registrarCoder.accounts.decode(name, data)))
+      expect(registrarCoder.accounts.decode<object>(name, data), name).toBeDefined()
     }
     const raw = registrarCoder.accounts.decode('State', world.accountOf(state)!.data)
     const find = (seed: string) => PublicKey.findProgramAddressSync([Buffer.from(seed)], world.programId)[1]

@@ -269,13 +269,4 @@ describe('the local message library', () => {
     const { packet } = await world.send(world.alice, placeBids(AMOUNTS, NAMES), receiveOptions(PLENTY_GAS, SUM))
     expect(await call(world.relayer, validate(packet.encoded))).toBe('BadPacket')
   })
-
-  test('charges for every value that options ask for, and refuses options it cannot read', async () => {
-    const drop = concatHex(['0x01003102', toHex(100n, { size: 16 }), zeroHash])
-    const both = concatHex([receiveOptions(1n, 10n), drop])
-    expect((await world.quote(zeroHash, '0x', both)).nativeFee).toBe(PRICE.baseWei + 275n)
-    for (const options of ['0x', '0x0001', '0x000301', '0x00030100', '0x0003010011', '0x000301000001'] as const) {
-      await expect(world.quote(zeroHash, '0x', options)).rejects.toThrow()
-    }
-  })
 })

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import type { Verified } from '../../src/cli/verify.js'
+import type { Verified } from '../../src/cli/journal/verify.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
@@ -25,7 +25,7 @@ interface Page {
   nextPage?: string
 }
 
-describe('clusterd export', () => {
+describe('clusterd journal export', () => {
   it('writes what the feed gives, which the checkpoint confirms, and no other file over one', async () => {
     const items: unknown[] = []
     for (let page: string | undefined = ''; page !== undefined; ) {
@@ -35,7 +35,7 @@ describe('clusterd export', () => {
       page = body.nextPage
     }
     const file = join(folder, 'feed.jsonl.gz')
-    const said = await run(['export', '--out', file, '--mainnet', '--json'], world().databaseUrl)
+    const said = await run(['journal', 'export', '--out', file, '--mainnet', '--json'], world().databaseUrl)
     const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
     expect(items.length).toBeGreaterThan(0)
     expect(lines.slice(0, items.length).map((line) => JSON.parse(line))).toEqual(items)
@@ -43,11 +43,23 @@ describe('clusterd export', () => {
     expect(JSON.parse(said)).toMatchObject({
       networks: [{ network: 'mainnet', count: lines.length, checkpoint: `0x${hash.toString('hex')}` }],
     })
-    await expect(run(['export', '--out', file], world().databaseUrl)).rejects.toThrow('exists: name another file.')
+    await expect(run(['journal', 'export', '--out', file], world().databaseUrl)).rejects.toThrow(
+      'exists: name another file.',
+    )
+  })
+
+  it('that fails leaves an older file as it was, and none of its own', async () => {
+    const [older, fresh] = [join(folder, 'older'), join(folder, 'fresh')]
+    writeFileSync(older, 'older')
+    const away = 'postgresql://nobody@127.0.0.1:1/none'
+    await expect(run(['journal', 'export', '--out', older], away)).rejects.toThrow('exists: name another file.')
+    expect(readFileSync(older, 'utf8')).toBe('older')
+    await expect(run(['journal', 'export', '--out', fresh], away)).rejects.toThrow('does not answer')
+    expect(existsSync(fresh)).toBe(false)
   })
 })
 
-describe('clusterd verify', () => {
+describe('clusterd journal verify', () => {
   it('agrees with the chain, and names a log that the journal has otherwise', async () => {
     const server = serverOf(world().databaseUrl)
     const name = `copy_${randomBytes(4).toString('hex')}`
@@ -60,7 +72,7 @@ describe('clusterd verify', () => {
       await daemon.stop()
     }
     try {
-      const { hubs } = JSON.parse(await run(['verify', '--json'], copy)) as { hubs: Verified[] }
+      const { hubs } = JSON.parse(await run(['journal', 'verify', '--json'], copy)) as { hubs: Verified[] }
       expect(hubs.map(({ different }) => different)).toEqual([[], []])
       expect(hubs[0]!.equal).toBeGreaterThan(1)
 
@@ -73,7 +85,7 @@ describe('clusterd verify', () => {
         RETURNING block, log_index`
       const { rows } = await client.query(text)
       await client.end()
-      const output = await run(['verify'], copy).catch((error: { stdout: string }) => error.stdout)
+      const output = await run(['journal', 'verify'], copy).catch((error: { stdout: string }) => error.stdout)
       expect(output).toContain('1 DIFFERENT')
       expect(output).toContain(`block/log ${rows[0].block}/${rows[0].log_index}`)
     } finally {

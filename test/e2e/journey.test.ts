@@ -1,11 +1,14 @@
+import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { until } from '../../src/testing/until.js'
-import { type Front, startFront } from '../../src/testing/wallet/front.js'
+import { operatorAccount } from '../../src/testing/world.js'
 import { loadRows, payBy } from '../support/airdrop.js'
+import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
 import { findChromium, launch, screenshot } from './browser.js'
 import { endAtFirstFailure } from './steps.js'
@@ -19,13 +22,19 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   let browser: Browser
   let context: BrowserContext
   let page: Page
-  let front: Front
+  let daemon: ClusterdProcess
   const faults: string[] = []
   const own = () => world().accounts.evm[ACCOUNT]!.address
   const names = { hub: freshName('hub'), spoke: freshName('spoke'), solana: freshName('sol') }
 
   beforeAll(async () => {
-    front = await startFront({ target: world().api, port: 0, world: world() })
+    daemon = await startClusterd({
+      ...LOCAL_KEYS,
+      ...{ CLUSTERD_TEST_WALLET: 'true', ROLES: 'api', LIMITS: 'off', DATABASE_URL: world().databaseUrl },
+      CLUSTERD_CHAINS: join(inject('home'), 'chains.json'),
+      AIRDROP_OPERATOR_PRIVATE_KEY: operatorAccount('airdropOperator').privateKey,
+    })
+    await daemon.ready()
     browser = await launch(findChromium()!)
     context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
     context.setDefaultTimeout(WAIT_MS)
@@ -33,7 +42,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   })
   afterAll(async () => {
     await browser?.close()
-    await front?.stop()
+    await daemon?.end()
   })
   endAtFirstFailure()
 
@@ -43,7 +52,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     tab.on('console', (line) => {
       if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
     })
-    await tab.goto(`http://127.0.0.1:${front.port}${path}`)
+    await tab.goto(`${daemon.api}${path}`)
     return tab
   }
   const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()

@@ -1,51 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { request } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { runCli } from '../support/cli.js'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 
-/** `clusterd mcp` as agents use it: the SDK's own client over both transports. */
+/** `clusterd mcp` as agents use it: with the SDK's own client. */
 
-const commandOf = async (...more: string[]) => {
+const command = async () => {
   const { command, args } = await programCommand('cli')
-  return { command, args: [...args, 'mcp', '--url', world().api, ...more] }
+  return { command, args: [...args, 'mcp', '--url', world().api] }
 }
 
-/** A server of streamable HTTP, and its address as it prints it. */
-async function startHttp(): Promise<{ child: ChildProcess; url: string }> {
-  const { command, args } = await commandOf('--http', '0')
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let printed = ''
-  for await (const chunk of child.stderr!) {
-    printed += String(chunk)
-    const [url] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed) ?? []
-    if (url) return { child, url }
-  }
-  throw new Error(`clusterd mcp said: ${printed}`)
-}
-
-let http: { child: ChildProcess; url: string }
-beforeAll(async () => {
-  http = await startHttp()
-})
-afterAll(async () => {
-  http.child.kill('SIGTERM')
-  expect((await once(http.child, 'exit'))[0]).toBe(0)
-})
-
-const TRANSPORTS: Record<string, () => Promise<Transport>> = {
-  stdio: async () => new StdioClientTransport(await commandOf()),
-  http: async () => new StreamableHTTPClientTransport(new URL(http.url)) as Transport,
-}
-
-describe.each(Object.keys(TRANSPORTS))('clusterd mcp over %s', (name) => {
+describe('clusterd mcp', () => {
   const agent = new Client({ name: 'test', version: '1' })
-  beforeAll(async () => agent.connect(await TRANSPORTS[name]!()))
+  beforeAll(async () => agent.connect(new StdioClientTransport(await command())))
   afterAll(() => agent.close())
 
   /** What a tool answers: its JSON, or the text of its error. */
@@ -103,39 +72,6 @@ describe.each(Object.keys(TRANSPORTS))('clusterd mcp over %s', (name) => {
   })
 })
 
-describe('clusterd mcp over HTTP', () => {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-  const head = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const statusOf = (headers: Record<string, string>, method = 'POST') =>
-    new Promise<number>((resolve, reject) => {
-      const asked = request(http.url, { method, headers: { ...head, ...headers } }, (res) => {
-        res.resume()
-        resolve(res.statusCode!)
-      })
-      asked.once('error', reject)
-      asked.end(method === 'POST' ? body : undefined)
-    })
-
-  it('answers programs of this machine alone, and no page of another site', async () => {
-    expect(await statusOf({})).toBe(200)
-    expect(await statusOf({ origin: 'http://localhost:5173' })).toBe(200)
-    expect(await statusOf({ host: 'evil.example' })).toBe(403)
-    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example'])
-      expect(await statusOf({ origin }), origin).toBe(403)
-    expect(await statusOf({}, 'GET')).toBe(405)
-  })
-})
-
-it('refuses an address or a port that is none', async () => {
-  const { command, args } = await programCommand('cli')
-  for (const more of [
-    ['--url', 'nowhere'],
-    ['--http', 'x'],
-  ]) {
-    const child = spawn(command, [...args, 'mcp', ...more], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let printed = ''
-    child.stderr.on('data', (chunk) => (printed += chunk))
-    expect((await once(child, 'close'))[0]).toBe(1)
-    expect(printed).toMatch(new RegExp(`^clusterd: ${more[0]} ${more[1]} is no `))
-  }
+it('refuses an address that is none', async () => {
+  await expect(runCli(['mcp', '--url', 'nowhere'], {})).rejects.toThrow('clusterd: --url nowhere is no HTTP address.')
 })

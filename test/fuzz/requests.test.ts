@@ -22,7 +22,8 @@ const GROWTH_MB = 16
 const FIFTHS = [1, 2, 3, 4, 5]
 
 const documents = ['openapi.json', 'openapi-v0.1.json'].map(
-  (name) => JSON.parse(readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')) as Document,
+  (name) =>
+    JSON.parse(readFileSync(new URL(`../../src/client/generated/${name}`, import.meta.url), 'utf8')) as Document,
 )
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false })
 documents.forEach((document, i) => {

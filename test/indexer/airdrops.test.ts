@@ -2,7 +2,6 @@ import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
-import type { Call } from '../../src/chains/rpc/evm.js'
 import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
 import { findClaim } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
@@ -13,6 +12,7 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 
 let world: HubWorld
 let chain: EvmChain
@@ -189,24 +189,19 @@ describe('claims of an airdrop', () => {
     await claim(0)
     await mine(2)
     // a day later by the first node’s headers
-    const lied = async <T>(call: Call, method: string, params: readonly unknown[]): Promise<T> => {
-      const answer = await call<{ timestamp: Hex } | T>(method, params)
-      if (method !== 'eth_getBlockByNumber') return answer as T
-      const { timestamp, ...header } = answer as { timestamp: Hex }
-      return { ...header, timestamp: `0x${(BigInt(timestamp) + 10n ** 9n).toString(16)}` } as T
-    }
+    const liar = await startRpcProxy(world.anvil.rpcUrl, async (method) => {
+      if (method !== 'eth_getBlockByNumber') return undefined
+      return (answer) =>
+        answer.replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, told: Hex) => {
+          return `"timestamp":"0x${(BigInt(told) + 10n ** 9n).toString(16)}"`
+        })
+    })
     const honest = chain
-    const rpc = Object.create(honest.rpc, {
-      onOneNode: {
-        value: (work: (call: Call) => Promise<unknown>) =>
-          honest.rpc.onOneNode((call) => work((method, params) => lied(call, method, params))),
-      },
-      onAnotherNode: { value: (_than: Call, work: (call: Call) => Promise<unknown>) => honest.rpc.onOneNode(work) },
-    }) as EvmChain['rpc']
-    chain = { ...honest, rpc }
+    chain = (await world.open({ rpcUrls: [liar.url, world.anvil.rpcUrl] })).chain
     watcher = watcherOf()
     chain = honest
-    expect(await stepAll()).toEqual(['0 confirmed'])
+    await expect(watcher.step()).rejects.toThrow('contradict each other')
     expect((await again(world.pool, airdrop)).state).toBe('open')
+    await liar.stop()
   })
 })

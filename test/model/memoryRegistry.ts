@@ -20,7 +20,7 @@ import type { ClusterName } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { rulesetOf } from '../../src/registry/journal/ruleset.js'
+import { RULES } from '../../src/registry/journal/ruleset.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
 import { keyOf, toHex } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -54,15 +54,10 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   moves: [],
 })
 
-/** Folds one batch into the tables. `writerMs`, `rulesets`: see `fold`. */
-export function append(
-  registry: MemoryRegistry,
-  entries: readonly Entry[],
-  writerMs: number,
-  rulesets = rulesetOf,
-): Changes {
+/** Folds one batch into the tables. `writerMs`, `rules`: see `fold`. */
+export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number, rules = RULES): Changes {
   const decoded = entries.map(decodeEntry)
-  const changes = fold(loadSlice(registry, decoded, rulesets), decoded, writerMs, rulesets)
+  const changes = fold(loadSlice(registry, decoded, rules), decoded, writerMs, rules)
   registry.head = changes.head
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
@@ -87,8 +82,8 @@ export function append(
 }
 
 /** The rows that a batch reads and no others, as the database loads them. */
-export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rulesets = rulesetOf): Slice {
-  const keys = keysOf(entries, rulesets)
+export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rules = RULES): Slice {
+  const keys = keysOf(entries, rules)
   const slice: Slice = {
     network: registry.network,
     head: { ...registry.head },

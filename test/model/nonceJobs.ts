@@ -1,5 +1,5 @@
 import type { NonceTx } from '../../src/registry/outbox.js'
-import { type Policy, REPLACE_AFTER_BLOCKS, type Seen } from '../../src/relayer/machine/index.js'
+import type { Policy, Seen } from '../../src/relayer/machine/index.js'
 import { type NonceJob, newJob } from '../../src/relayer/machine/job.js'
 
 /** Jobs of an EVM chain, and what it shows of them, for tests of the state machine. */
@@ -7,8 +7,6 @@ import { type NonceJob, newJob } from '../../src/relayer/machine/job.js'
 export const NOW = 1_000_000
 export const policy: Policy = {
   spendCapWei: 10_000_000n,
-  replaceAfterBlocks: REPLACE_AFTER_BLOCKS,
-  pollMs: 1_000,
   gasPriceCapWei: 10n ** 15n,
 }
 export const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { runStatusModel } from './statusModel.js'
 
-/** The short form; `npx tsx scripts/model.ts --runs 1000` does more. */
 const RUNS = 60
 const TIME_LIMIT_MS = 40_000
 

@@ -252,11 +252,8 @@ const COMMANDS = [
 
 export interface ModelRun {
   runs: number
-  /** Commands a run at most. */
-  commands?: number
-  seed?: number
   /** Stops beginning new runs after this time. */
-  timeLimitMs?: number
+  timeLimitMs: number
 }
 
 /**
@@ -303,20 +300,15 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
   await holdBlocks(world)
   try {
     await fc.assert(
-      fc.asyncProperty(
-        fc.commands(COMMANDS, { maxCommands: options.commands ?? 40, size: 'max' }),
-        async (commands) => {
-          const { model, real } = await setUp()
-          await fc.asyncModelRun(() => ({ model, real }), commands)
-          await settle(model, real)
-        },
-      ),
+      fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 40, size: 'max' }), async (commands) => {
+        const { model, real } = await setUp()
+        await fc.asyncModelRun(() => ({ model, real }), commands)
+        await settle(model, real)
+      }),
       {
         numRuns: options.runs,
-        ...(options.seed === undefined ? {} : { seed: options.seed }),
-        ...(options.timeLimitMs === undefined
-          ? {}
-          : { interruptAfterTimeLimit: options.timeLimitMs, markInterruptAsFailure: false }),
+        interruptAfterTimeLimit: options.timeLimitMs,
+        markInterruptAsFailure: false,
         endOnFailure: false,
       },
     )

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
-import { restored } from '../../src/cli/restored.js'
+import { restored } from '../../src/cli/journal/restored.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { useDatabase } from '../storage/database.js'

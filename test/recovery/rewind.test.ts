@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { type RewindCommand, rewindChain } from '../../src/cli/rewind.js'
+import { type RewindCommand, rewindChain } from '../../src/cli/journal/rewind.js'
 import { replay } from '../../src/db/journal/replay.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -69,11 +69,11 @@ async function register(label: string, name: string, wanted: string): Promise<He
   return tx
 }
 
-/** Runs `clusterd rewind` as an operator does, as a process of its own. */
+/** Runs `clusterd journal rewind` as an operator does, as a process of its own. */
 async function rewindByHand(...args: string[]): Promise<RewindReport & { applied: boolean }> {
   const { command, args: entry } = await programCommand('cli')
   const env = { ...process.env, DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
-  const { stdout } = await promisify(execFile)(command, [...entry, 'rewind', ...args, '--json'], { env })
+  const { stdout } = await promisify(execFile)(command, [...entry, 'journal', 'rewind', ...args, '--json'], { env })
   return JSON.parse(stdout)
 }
 

@@ -190,7 +190,7 @@ it('the operator’s pages say what is wrong while the database is away', async 
 })
 
 describe('a command', () => {
-  it.each([[['outbox', 'list']], [['keys', 'list']], [['airdrop', 'list']], [['replay']]])(
+  it.each([[['outbox', 'list']], [['keys', 'list']], [['airdrop', 'list']], [['journal', 'replay']]])(
     'says what a database that was never migrated needs: %j',
     async (args) => {
       const { code, stderr } = await failure(args, { DATABASE_URL: await createDatabase(server.url, 'empty') })

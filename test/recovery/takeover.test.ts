@@ -49,7 +49,6 @@ async function startSecond(): Promise<typeof standby> {
       ...{ PORT: String(port), OPS_PORT: String(opsPort), LOG_FORMAT: 'json', LIMITS: 'off' },
       ...{ DATABASE_URL: stack.databaseUrl, CLUSTERD_CHAINS: join(stack.home, 'chains.json') },
     },
-    onSpawn: () => {},
     onEnd: () => {},
   })
   return { api: `http://127.0.0.1:${port}`, daemon }

@@ -121,7 +121,7 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     // each change that was acknowledged, in order
     const told = feed.flatMap((text) => /"name":"(w\d+)"/.exec(text)?.[1] ?? [])
     expect(told.slice(-changed.ms.length)).toEqual(changed.ms.map((_, n) => `w${n}`))
-    expect(await runCli(['replay'], { DATABASE_URL: databaseUrl })).toMatch(
+    expect(await runCli(['journal', 'replay'], { DATABASE_URL: databaseUrl })).toMatch(
       /^mainnet: \d+ entries of generation 1, equal/m,
     )
   }, 180_000)

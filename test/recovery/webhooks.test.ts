@@ -154,7 +154,7 @@ it('is parked where the receiver wants no more, and no redirect is followed', as
 
 it('tells that the feed has begun anew, and sends it from its beginning', async () => {
   receiver.taken.length = 0
-  await runCli(['restored', '--yes'], { DATABASE_URL: stack.databaseUrl })
+  await runCli(['journal', 'restored', '--yes'], { DATABASE_URL: stack.databaseUrl })
   await expect.poll(() => receiver.taken.length, DEADLINE).toBeGreaterThan(1)
   expect(JSON.parse(receiver.taken[0]!.body)).toMatchObject({ type: 'feed_restarted', network: 'mainnet' })
   stackFeed = await feed()

@@ -1,5 +1,5 @@
 import { encodeFunctionData, type Hex, pad } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { encodePlaceBids } from '../../src/chains/evm/calldata.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { creditsIn, creditsOf } from '../../src/db/bridge/credits.js'
@@ -13,13 +13,10 @@ import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
-import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
+import { useBridge } from '../support/useBridge.js'
 
-let world: BridgeWorld
-beforeAll(async () => {
-  world = await startBridgeWorld()
-})
-afterAll(() => world?.stop())
+const world = useBridge()
 
 const BIDDER = 3
 const storedOf = (index: number) => addressOfWord(fromHex(pad(world.wallet(index).address)))

@@ -1,20 +1,16 @@
 import { toFunctionSelector } from 'viem'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { resume } from '../../src/relayer/machine/job.js'
-import { changeJob } from '../../src/relayer/store.js'
-import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import { actOnJob } from '../../src/relayer/operatorActions.js'
+import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
-import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { useBridge, useNodeProxy } from '../support/useBridge.js'
 import { finishOnce, useKeyElsewhere } from './deliveries.js'
 
-const bridge = useProxiedBridge()
-let world: BridgeWorld
-beforeAll(() => {
-  world = bridge.world
-})
+const world = useBridge()
+const bridge = useNodeProxy(world)
 
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
@@ -46,34 +42,6 @@ describe('an execution', () => {
     expect(txs).toHaveLength(2)
     expect(txs[1]!.maxFeePerGas).toBeGreaterThan(first.maxFeePerGas * 10n)
     expect(txs[1]!.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(first.maxPriorityFeePerGas * 11n)
-    await expectOnce(guid, relayer)
-  })
-
-  it('is replaced by ×1.10 while it is stuck, at the same nonce, up to three times a fresh estimate', async () => {
-    const relayer = await world.restart()
-    // no recent block pays a tip: else what is sent first would be far above later estimates, and no reason to raise it
-    await mine(6)
-    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
-    await mine(1)
-    const { guid, nonce } = await sendAndHold('stuck', relayer)
-    for (let round = 0; round < 14; round++) {
-      await world.hub.test.dropTransaction({ hash: (await executeOf(world, guid)).txs.at(-1)!.hash })
-      await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
-      await mine(REPLACE_AFTER_BLOCKS)
-      await world.run(relayer)
-    }
-    const { txs, nonce: kept } = await executeOf(world, guid)
-    expect(kept).toBe(nonce)
-    expect(txs.length).toBeGreaterThan(3)
-    for (const [i, tx] of txs.slice(2).entries()) {
-      const before = txs[i + 1]!
-      for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
-        expect(tx[field]).toBeGreaterThanOrEqual((before[field] * 110n) / 100n)
-        expect(tx[field]).toBeLessThanOrEqual((before[field] * 111n) / 100n + 1n)
-      }
-    }
-    // three times twice the base fee
-    expect(txs.at(-1)!.maxFeePerGas).toBeLessThanOrEqual(6_100_000_000n)
     await expectOnce(guid, relayer)
   })
 
@@ -111,7 +79,7 @@ describe('an execution', () => {
     await world.finish(relayer)
     expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
     expect(await world.executions(guid)).toBe(0)
-    await changeJob(world.pool, { network: 'mainnet', id: (await executeOf(world, guid)).id }, resume)
+    await actOnJob(world.pool, 'resume', (await executeOf(world, guid)).id)
     world.aheadMs = 20_000
     await expectOnce(guid, relayer)
   })

@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { resume } from '../../src/relayer/machine/job.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
-import { changeJob } from '../../src/relayer/store.js'
-import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import { actOnJob } from '../../src/relayer/operatorActions.js'
+import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
-import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { useBridge, useNodeProxy } from '../support/useBridge.js'
 import { finishOnce, nextNonce, outboxCommand, useKeyElsewhere } from './deliveries.js'
 
-const bridge = useProxiedBridge()
-let world: BridgeWorld
-beforeAll(() => {
-  world = bridge.world
-})
+const world = useBridge()
+const bridge = useNodeProxy(world)
 
 /** A relayer whose first node is the proxy. */
 const restart = (...more: string[]) => restartOn({}, ...more)
@@ -204,7 +200,7 @@ describe('nonces', () => {
     expect(await world.nonce()).toBe(nonce! + 1)
     expect(without.state.nonceGaps).toBe(0)
     expect(await noops()).toHaveLength(before)
-    await changeJob(world.pool, { network: 'mainnet', id: (await verification())!.id }, resume)
+    await actOnJob(world.pool, 'resume', (await verification())!.id)
     world.aheadMs = 10_000
     await expectOnce(guid, await restart())
   })

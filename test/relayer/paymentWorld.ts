@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
-import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
+import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
+import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
@@ -15,12 +14,11 @@ import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
-import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
+import { startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
-import { testProgram } from '../setup/built.js'
-import { type BridgeWorld, MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { runChild } from '../support/kill.js'
 import { outboxCommand } from './deliveries.js'
-import type { PayoutChildOrder } from './payoutChild.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
 export const LAMPORTS = 25_000_000n
@@ -42,43 +40,10 @@ interface PayOptions {
   again?: Paid
 }
 
-export interface PaymentWorld {
-  bridge: BridgeWorld
-  solana: LocalSolana
-  connection: Connection
-  registrar: Registrar
-  signer: SolanaSigner
-  /** The signer, with some of its functions replaced. */
-  signerWith(change: Partial<SolanaSigner>): SolanaSigner
-  /** The statuses of a node without a history, long after the transactions expired. */
-  withoutHistory: Pick<SolanaSigner, 'statuses'>
-  /** The program's number in the database. */
-  chain: number
-  /** Pays for a name, and has the payment indexed. */
-  pay(name: string, options?: PayOptions): Promise<Paid>
-  /** Indexes new payments on Solana. */
-  watch(): Promise<void>
-  /** A payer that leads, as after a restart. */
-  restart(options?: Partial<SolanaRelayerOptions>): Promise<SolanaRelayer>
-  /** The payment as it is stored. */
-  stored(paid: Paid): Promise<StoredPayment>
-  /** Steps until nothing is under way. */
-  finish(payer: SolanaRelayer): Promise<void>
-  /** Delivers all messages to the hub, and indexes their outcomes. */
-  deliver(): Promise<void>
-  payout(paid: Paid): Promise<{ state: number; kind: number; reason: string | null; failures: number } | undefined>
-  /** Count of a payment's closings by the program's own events: 1 or 0. */
-  closings(paid: Paid): Promise<number>
-  balance(key: Keypair): Promise<bigint>
-  /** Runs `clusterd outbox` on the world's database. */
-  outbox(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }>
-  /** Runs a payer in another process until it dies at a fail point. @returns the signal that ended it */
-  die(failpoint: string, options?: { autoRefunds?: boolean }): Promise<string | null>
-  stop(): Promise<void>
-}
+export type PaymentWorld = Awaited<ReturnType<typeof startPaymentWorld>>
 
 /** Hub and spoke, PostgreSQL, and a local Solana with the real program: tests drive every step by hand. */
-export async function startPaymentWorld(): Promise<PaymentWorld> {
+export async function startPaymentWorld() {
   const [bridge, started] = await Promise.all([startBridgeWorld(), startLocalSolana({ slotMs: SLOT_MS })])
   if (!started) throw new Error('Surfpool is not installed on this platform')
   const solana = started
@@ -105,21 +70,24 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
   const { identity, chain } = await source.open()
   let watcher: PaymentWatcher | null = null
 
-  const world: PaymentWorld = {
+  const world = {
     bridge,
     solana,
     connection,
     registrar,
     signer,
-    signerWith: (change) => ({ ...signer, ...change }),
+    /** The signer, with some of its functions replaced. */
+    signerWith: (change: Partial<SolanaSigner>): SolanaSigner => ({ ...signer, ...change }),
+    /** The statuses of a node without a history, long after the transactions expired. */
     withoutHistory: {
-      async statuses(asked) {
+      async statuses(asked: readonly string[]) {
         const now = await signer.statuses(asked)
         return { ...now, height: now.height + 1_000, statuses: asked.map(() => null) }
       },
     },
     chain,
-    async pay(name, { payer: index = 0, foreign = false, again } = {}) {
+    /** Pays for a name, and has the payment indexed. */
+    async pay(name: string, { payer: index = 0, foreign = false, again }: PayOptions = {}): Promise<Paid> {
       const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
       const terms: PaymentTerms = {
         payer: payer.publicKey.toBytes(),
@@ -144,7 +112,8 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         payer,
       }
     },
-    async watch() {
+    /** Indexes new payments on Solana. */
+    async watch(): Promise<void> {
       if (!watcher) {
         await bridge.index()
         const { label } = source.chain
@@ -156,7 +125,8 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
       }
       while ((await watcher.step()).kind !== 'idle');
     },
-    async restart(options = {}) {
+    /** A payer that leads, as after a restart. */
+    async restart(options: Partial<SolanaRelayerOptions> = {}): Promise<SolanaRelayer> {
       await bridge.restart()
       return new SolanaRelayer({
         ...{
@@ -172,50 +142,51 @@ export async function startPaymentWorld(): Promise<PaymentWorld> {
         ...options,
       })
     },
-    async stored({ messageId }) {
+    /** The payment as it is stored. */
+    async stored({ messageId }: Paid): Promise<StoredPayment> {
       const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = $2`
       const [row] = await query<PaymentRow>(bridge.pool, 'mainnet', text, [messageId])
       return paymentOf(row!)
     },
-    async finish(payer) {
+    /** Steps until nothing is under way. */
+    async finish(payer: SolanaRelayer): Promise<void> {
       for (let i = 0; i < 400; i++) {
         if ((await payer.step()) === 'idle') return
         await new Promise((resolve) => setTimeout(resolve, SLOT_MS))
       }
       throw new Error('payouts did not end')
     },
-    async deliver() {
+    /** Delivers all messages to the hub, and indexes their outcomes. */
+    async deliver(): Promise<void> {
       await bridge.finish(await bridge.restart())
       await bridge.hub.test.mine({ blocks: 3 })
       await bridge.index()
     },
-    async payout({ messageId }) {
-      const { rows } = await bridge.pool.query(
+    async payout({ messageId }: Paid) {
+      type Payout = { state: number; kind: number; reason: string | null; failures: number }
+      const { rows } = await bridge.pool.query<Payout>(
         'SELECT state, kind, reason, failures FROM jobs WHERE network = 0 AND subject = $1 AND kind IN (6, 7)',
         [messageId],
       )
       return rows[0]
     },
-    closings: ({ sequence }) =>
+    /** Count of a payment's closings by the program's own events: 1 or 0. */
+    closings: ({ sequence }: Paid): Promise<number> =>
       rpc.onOneNode(async (call) => {
         const options = { commitment: 'confirmed' as const, until: null, downToSlot: startSlot }
         const { listed } = await listTransactions(call, registrar, options)
-        const all = await readTransactions(call, registrar, listed, 'confirmed')
-        return all.flatMap(({ closed }) => closed).filter((closed) => closed.sequence === sequence).length
+        const read = listed.map(({ signature }) => readTransaction(call, registrar, signature, 'confirmed'))
+        const closings = (await Promise.all(read)).flatMap((tx) => tx!.closed)
+        return closings.filter((closed) => closed.sequence === sequence).length
       }),
-    balance: async ({ publicKey }) => BigInt(await connection.getBalance(publicKey, 'confirmed')),
+    balance: async ({ publicKey }: Keypair): Promise<bigint> =>
+      BigInt(await connection.getBalance(publicKey, 'confirmed')),
     outbox: outboxCommand(bridge),
-    async die(failpoint, { autoRefunds = false } = {}) {
+    /** Runs a payer in another process until it dies at a fail point. */
+    async die(failpoint: string, { autoRefunds = false } = {}): Promise<string | null> {
       await bridge.release()
-      const order: PayoutChildOrder = {
-        ...{ databaseUrl: bridge.postgres.url, rpcUrl, programId, chain, failpoint, autoRefunds },
-        ...{ secretKey: relayAuthority.secretKey, aheadMs: bridge.aheadMs },
-      }
-      const program = await testProgram('test/relayer/payoutChild')
-      const child = spawn(process.execPath, [program, JSON.stringify(order)], {
-        stdio: ['ignore', 'inherit', 'inherit'],
-      })
-      return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+      const at = { rpcUrl, programId, secretKey: relayAuthority.secretKey, chain, autoRefunds }
+      return runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
     },
     async stop() {
       await Promise.all([solana.stop(), bridge.stop()])

@@ -1,26 +1,16 @@
 import { type Hex, parseEther } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverCall } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { NameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
-import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { park, retry } from '../../src/relayer/machine/job.js'
-import { changeJob } from '../../src/relayer/store.js'
-import { type BridgeWorld, MINIMUM_WEI, startBridgeWorld } from '../support/bridgeWorld.js'
-import { die } from '../support/kill.js'
-import { holdBlocks } from '../support/miner.js'
+import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { MINIMUM_WEI } from '../support/bridgeWorld.js'
 import { insertPayment, type TestPayment } from '../support/payments.js'
+import { useBridge } from '../support/useBridge.js'
 
-let world: BridgeWorld
-beforeAll(async () => {
-  world = await startBridgeWorld()
-})
-afterAll(() => world.stop())
-beforeEach(async () => {
-  world.aheadMs = 0
-  await world.hub.test.setAutomine(true)
-})
+const world = useBridge()
 
 const pay = async (payment: TestPayment): Promise<Hex> => toHex(await insertPayment(world.pool, payment))
 const deliveryOf = async (id: Hex) => (await world.jobs()).find(({ payment }) => payment && toHex(payment.id) === id)
@@ -64,31 +54,12 @@ describe('a payment', () => {
     expect(await deliveryOf(id)).toBeUndefined()
   })
 
-  it('that is queued by mistake is parked, whatever an operator says', async () => {
-    const id = await pay({ name: 'mistaken', verdict: 'foreign' })
-    await world.pool.query(
-      'INSERT INTO jobs (network, subject, kind, chain, created_ms, updated_ms) VALUES (0, $1, 4, 1, 0, 0)',
-      [fromHex(id)],
-    )
+  it('waits while the hub’s limit for the day is reached', async () => {
     const relayer = await world.restart()
-    await world.finish(relayer)
-    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(id))!.id }, retry)
-    await world.finish(relayer)
-    expect(await deliveryOf(id)).toMatchObject({ state: 'parked', reason: 'foreign_payment', txs: [] })
-    expect(await world.executions(id)).toBe(0)
-  })
-
-  it('waits while the hub is paused, or its limit for the day is reached', async () => {
-    const relayer = await world.restart()
-    await asOwner({ functionName: 'pause' })
     const id = await pay({ name: 'later', amountWei: parseEther('2') })
-    await world.run(relayer)
-    expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'enforced_pause', nonce: null })
-    await asOwner({ functionName: 'unpause' })
     const limit = { address: world.contracts.hub, abi: hubAbi, functionName: 'deliverLimit' } as const
     const before = await world.hub.public.readContract(limit)
     await asOwner({ functionName: 'setDeliverLimit', args: [parseEther('2')] })
-    world.aheadMs += 10_000
     await world.run(relayer)
     expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'deliver_limit_exceeded', nonce: null })
     await asOwner({ functionName: 'setDeliverLimit', args: [before] })
@@ -116,7 +87,7 @@ describe('a payment', () => {
     await asOwner({ functionName: 'pause' })
     const id = await pay({ name: 'by-hand' })
     await world.run(relayer)
-    await changeJob(world.pool, { network: 'mainnet', id: (await deliveryOf(id))!.id }, park)
+    await actOnJob(world.pool, 'park', (await deliveryOf(id))!.id)
     await asOwner({ functionName: 'unpause' })
     await world.hub.test.impersonateAccount({ address: world.relayer })
     await world.hub.public.request({
@@ -136,31 +107,3 @@ async function byHand(id: Hex) {
   const paid = { sequence: BigInt(sequence), from: payer.subarray(1), referral: referral ?? Buffer.alloc(32) }
   return { from: world.relayer, ...deliverCall(world.contracts.hub, [{ ...target, ...paid }]) }
 }
-
-describe('a relayer killed at every step of a delivery', () => {
-  // a node that has the transaction already refuses it: it counts as sent
-  const inTurn = ['queued', 'sign', 'signed', 'broadcast', 'refused']
-  it.each([
-    { points: inTurn, mines: false },
-    { points: ['included', 'confirmed'], mines: true },
-  ])(
-    '$points tells the hub of the payment once',
-    async ({ points, mines }) => {
-      const before = await world.restart()
-      await world.finish(before)
-      // the key was used by hand: a second look, a block later, believes that
-      await world.hub.test.mine({ blocks: 1 })
-      await world.finish(before)
-      const id = await pay({ name: `killed-${points[0]}` })
-      await holdBlocks(world.hub)
-      for (const point of points) expect(await die(world, `relay.${point}`, { mines }), point).toBe('SIGKILL')
-      await world.hub.test.setAutomine(true)
-      await world.finish(await world.restart())
-      expect(await world.executions(id)).toBe(1)
-      expect(await deliveryOf(id)).toMatchObject({ state: 'confirmed' })
-      const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
-      expect(await world.nonce()).toBe(rows[0]!.next_nonce)
-    },
-    120_000,
-  )
-})

@@ -126,9 +126,9 @@ it('what a host whose clock was a day ahead has put off goes on once the clock i
   const payer = await world.restart({ autoRefunds: true })
   await payer.step()
   // an hour's pause, for another reason than its funds, which would wake it themselves
-  await bridge.pool.query(
-    "UPDATE jobs SET reason = 'unreachable', next_ms = next_ms + 3600000 WHERE reason = 'insufficient_funds'",
-  )
+  await bridge.pool.query("UPDATE jobs SET reason = 'unreachable', next_ms = $1 WHERE reason = 'insufficient_funds'", [
+    Date.now() + bridge.aheadMs + 3_600_000,
+  ])
   await fund()
   await payer.step()
   expect(await world.closings(paid)).toBe(0)

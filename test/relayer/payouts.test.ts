@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
@@ -7,10 +7,7 @@ import { listRefunds } from '../../src/db/outbox/list.js'
 import { sendRefunds } from '../../src/db/outbox/payouts.js'
 import { Listener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
-import { createMetrics } from '../../src/ops/metrics.js'
-import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { countOutcome, showOutbox } from '../../src/relayer/report/metrics.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
@@ -45,7 +42,11 @@ describe('a payment whose name was won', () => {
     expect(await payer.step()).toBe('idle')
     await world.deliver()
     const [kept, balance] = [await keptLamports(), await world.balance(paid[1]!.payer)]
-    await world.finish(await world.restart())
+    const signing = await world.restart()
+    const alive = vi.fn()
+    await signing.step(alive)
+    expect(alive, 'a cluster that hangs may take the time limit of a step for a few transactions').toHaveBeenCalled()
+    await world.finish(signing)
     expect(await keptLamports()).toBe(kept + 3n * LAMPORTS)
     expect(await world.balance(paid[1]!.payer)).toBeGreaterThan(balance)
     const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 6')
@@ -221,12 +222,11 @@ describe('clusterd outbox', () => {
 })
 
 describe('a running payer', () => {
-  it('waits for a cluster that is away, pays, and shows itself in log and metrics', async () => {
+  it('waits for a cluster that is away, pays, and shows itself', async () => {
     await world.bridge.release()
     const { pool, postgres, file } = world.bridge
     const logged: { level: number; msg: string }[] = []
     const stopping = new AbortController()
-    const metrics = createMetrics()
     let isAway = true
     const [{ signal }, loops] = [stopping, new Loops()]
     const listener = new Listener({ url: postgres.url, signal, loops, onError: () => {} })
@@ -244,7 +244,6 @@ describe('a running payer', () => {
       },
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
-      onOutcome: (job, outcome) => countOutcome(outbox, job, outcome),
       solana: {
         ...{ signer: world.signer, autoRefunds: true, releaseAfterMs: 1, pollMs: 60_000 },
         open: async () => {
@@ -252,9 +251,6 @@ describe('a running payer', () => {
           return { chain: world.chain }
         },
       },
-    })
-    const outbox = createOutboxMetrics(metrics.registry, () => {
-      showOutbox(outbox, run.state(), Date.now())
     })
     const paid = await world.pay('run', { foreign: true })
     await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT).toBe(true)
@@ -267,18 +263,7 @@ describe('a running payer', () => {
       }, WAIT)
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)
-    const text = await metrics.registry.metrics()
-    const value = (line: string) =>
-      Number(
-        text
-          .split('\n')
-          .find((one) => one.startsWith(`${line} `))
-          ?.split(' ')[1],
-      )
-    expect(value('clusterd_outbox_steps_total{network="mainnet",kind="refund",outcome="confirmed"}')).toBe(1)
-    expect(value('clusterd_outbox_jobs{network="mainnet",kind="refund",state="queued"}')).toBe(0)
-    expect(value('clusterd_relay_authority_lamports{network="mainnet"}')).toBeGreaterThan(1e9)
-    expect(value('clusterd_refunds_owed{network="mainnet"}')).toBe(0)
+    await expect.poll(() => run.state().payer, WAIT).toMatchObject({ stats: { owed: { count: 0 } } })
     stopping.abort()
     await run.done
     expect(JSON.stringify(logged)).not.toContain(world.solana.relayAuthority.secretKey)

@@ -5,7 +5,7 @@ import { type Context, createContexts } from '../../src/api/http/context.js'
 import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
-import { listTransactions, readTransactions } from '../../src/chains/solana/reads.js'
+import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
 import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
@@ -119,8 +119,8 @@ async function outcomesOf(signature: string): Promise<string[]> {
     const { startSlot: downToSlot } = world.solana
     const options = { commitment: 'confirmed' as const, until: null, downToSlot }
     const { listed } = await listTransactions(call, world.registrar, options)
-    const all = await readTransactions(call, world.registrar, listed.reverse(), 'confirmed')
-    const outcomes = all.flatMap(({ communityOutcomes }) => communityOutcomes)
+    const read = listed.reverse().map((one) => readTransaction(call, world.registrar, one.signature, 'confirmed'))
+    const outcomes = (await Promise.all(read)).flatMap((tx) => tx!.communityOutcomes)
     return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].sequence)).map(({ kind }) => kind)
   })
 }
@@ -143,7 +143,7 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(cheap)).toBe('invalid underpaid held')
     expect(await outcomeOf(lost)).toBe('lost_bid name_taken held')
     expect(await outcomeOf(bought)).toBe('finalized')
-    expect(await openJobs(world.bridge.pool, 'mainnet', 'solana')).toMatchObject([
+    expect(await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain })).toMatchObject([
       { kind: 'refuse', state: 'queued', count: 2 },
     ])
     const shown = (await listRefunds(world.bridge.pool, 'mainnet', false)).map(
@@ -184,24 +184,6 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(signature)).toBe(BACK)
   })
 
-  it('shares a transaction with others, until one has failed', async () => {
-    const [first, second, third] = [
-      await pay('shared-a', { amount: 1n }),
-      await pay('shared-b', { by: 1, amount: 1n }),
-      await pay('shared-c', { by: 3, amount: 1n }),
-    ]
-    await judge()
-    await world.bridge.pool.query(
-      "UPDATE jobs SET failures = 1, reason = 'custom_17' WHERE subject = (SELECT id FROM payments WHERE tx = $1)",
-      [Buffer.from(bs58.decode(third))],
-    )
-    await world.finish(await world.restart())
-    for (const signature of [first, second, third]) expect(await outcomesOf(signature)).toEqual(['refused'])
-    const [one, two, alone] = await Promise.all([first, second, third].map(payoutOf))
-    expect(one!.txs).toEqual(two!.txs)
-    expect(alone!.txs).not.toEqual(two!.txs)
-  })
-
   it('that landed unseen is not signed for anew', async () => {
     const signature = await pay('landed', { amount: 1n })
     await judge()
@@ -234,21 +216,6 @@ describe('a payment that bought nothing', () => {
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
   })
-
-  it('is refunded once by payers that are killed at every step', async () => {
-    const first = await pay('killed', { amount: 1n })
-    await judge()
-    for (const point of ['sign', 'signed', 'broadcast', 'confirmed'])
-      expect(await world.die(`payout.${point}`), point).toBe('SIGKILL')
-    const second = await pay('killed-sent', { amount: 1n })
-    await judge()
-    expect(await world.die('payout.sent')).toBe('SIGKILL')
-    await world.finish(await world.restart())
-    for (const signature of [first, second]) {
-      expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED })
-      expect(await outcomesOf(signature)).toEqual(['refused'])
-    }
-  }, 60_000)
 })
 
 describe('a payment that bought its name', () => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { openChains } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
+import { useBridge } from '../support/useBridge.js'
 
-let world: BridgeWorld
-beforeAll(async () => {
-  world = await startBridgeWorld()
-})
-afterAll(() => world?.stop())
+const world = useBridge()
 
 async function rewindTo(label: string, block: number): Promise<RewindReport> {
   const open = (await openChains(world.pool, world.file)).find(({ config }) => config.label === label)!

@@ -3,19 +3,17 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
-import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { useBridge } from '../support/useBridge.js'
 
 /** Beyond the pause after a failure, and between two counts. */
 const PAUSE_MS = 60_000
 const next = privateKeyToAccount(`0x${'6f'.repeat(32)}`)
 
-const bridge = useProxiedBridge()
-let world: BridgeWorld
+const world = useBridge()
 beforeAll(async () => {
-  world = bridge.world
   await world.hub.test.setBalance({ address: next.address, value: parseEther('100') })
 })
 

@@ -1,23 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { outboxProblems } from '../../src/relayer/report/problems.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
-import type { BridgeWorld, SteppedRelayer } from '../support/bridgeWorld.js'
+import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { insertPayment } from '../support/payments.js'
-import { useProxiedBridge } from '../support/proxiedBridge.js'
+import { useBridge } from '../support/useBridge.js'
 import { deliveriesOf, outboxCommand } from './deliveries.js'
 
 /** What gets stuck in operation: each shows as its alarm, and ends delivered or parked after what that says to do. */
 
 const GWEI = 10n ** 9n
 const HOUR_MS = 3_600_000
-const bridge = useProxiedBridge()
-let world: BridgeWorld
-beforeAll(() => {
-  world = bridge.world
-})
+const world = useBridge()
 const { asVerifier } = deliveriesOf(() => world)
 
 const alarmsOf = ({ state }: SteppedRelayer): string[] =>

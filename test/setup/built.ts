@@ -18,7 +18,6 @@ const TEST_PROGRAMS = [
   'scripts/bench-index',
   'scripts/bench-live',
   'test/relayer/child',
-  'test/relayer/payoutChild',
   'test/solana/child',
   'test/support/logProcess',
   'test/support/signerProcess',

@@ -25,7 +25,6 @@ const LONGEST = [
   'test/privacy/twins.test.ts',
   'src/testing/chains/anvil.test.ts',
   'test/api/generate.test.ts',
-  'src/db/pg/silence.test.ts',
   'test/relayer/kill.test.ts',
   'test/storage/replicas.test.ts',
   'test/recovery/connections.test.ts',

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { removeExpired } from '../../src/db/deployment/retention.js'
 import { PARTITION_ENTRIES } from '../../src/db/journal/partitions.js'
-import { findJob } from '../../src/db/outbox/due.js'
+import { findJobs } from '../../src/db/outbox/due.js'
 import { retentionWorker } from '../../src/indexer/retention.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
@@ -80,7 +80,7 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
 })
 
 test('a job without its bytes, which a rewind looks at again, is signed anew at its nonce', async () => {
-  const row = (await findJob(database.pool, 'mainnet', '1')) as NonceJob
+  const row = (await findJobs(database.pool, 'mainnet', ['1']))[0] as NonceJob
   expect(row.txs.map(({ hash, raw }) => [hash, raw])).toEqual([
     ['first', ''],
     ['last', ''],
@@ -88,7 +88,7 @@ test('a job without its bytes, which a rewind looks at again, is signed anew at 
   const prepared = { gas: 21_000n, fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n } }
   const seen = { done: 'no', mined: null, nonce: 'next', head: 9, nowMs: 0, random: 0, searched: 0, prepared }
   const reopened = { ...row, state: 'signed' as const }
-  const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n, replaceAfterBlocks: 2, pollMs: 1 }
+  const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
   expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({ do: 'sign', nonce: 1 })
 })
 

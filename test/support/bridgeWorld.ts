@@ -18,14 +18,12 @@ import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/cha
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { Relayer, type RelayerOptions } from '../../src/relayer/relayer.js'
+import { EvmRelayer, type EvmRelayerOptions } from '../../src/relayer/evmRelayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
-import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
 import {
   account,
-  type ChainClients,
   chainAt,
   deployBridge,
   deployPayments,
@@ -48,47 +46,19 @@ export const RELAYER_KEY: Hex = `0x${'5e'.repeat(32)}`
 export const STRANGER = 7
 
 /** A relayer that tests step by hand. */
-export type SteppedRelayer = Pick<Relayer, 'state' | 'step'> & { outcomes: string[] }
+export type SteppedRelayer = Pick<EvmRelayer, 'state' | 'step'> & { outcomes: string[] }
 
-export interface BridgeWorld {
-  hub: ChainClients & { anvil: Anvil }
-  spoke: ChainClients & { anvil: Anvil }
-  postgres: Postgres
-  pool: pg.Pool
-  contracts: { hub: Hex; hubEndpoint: Hex; hubLibrary: Hex; spoke: Hex }
-  /** Contracts that take payments for names of communities; undefined unless asked for. */
-  payments: { hub: Hex | undefined; spoke: Hex | undefined }
-  /** Content of the chains file. */
-  file: object
-  relayer: Hex
-  /** Milliseconds that the relayer's clock is ahead. */
-  aheadMs: number
-  wallet(index: number): ReturnType<typeof account>
-  /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
-  send(index: number, names: readonly string[], options?: { amountWei?: bigint; calldata?: Hex }): Promise<Hex>
-  /** Indexes both chains up to their heads. */
-  index(): Promise<void>
-  /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
-  restart(options?: Partial<RelayerOptions> & { file?: object; label?: string }): Promise<SteppedRelayer>
-  /** Epoch of this process once it leads; null before. */
-  epochOf(role: 'index' | 'relay'): number | null
-  /** Lets another process lead the deliveries. */
-  release(): Promise<void>
-  /** Leaves the lead of the indexing: the next `index` leads anew, as the daemon does after a rewind. */
-  releaseIndex(): Promise<void>
-  /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
-  run(relayer: SteppedRelayer, options?: { steps?: number }): Promise<string[]>
-  /** Mines a block on the hub and steps, until every delivery has ended. */
-  finish(relayer: SteppedRelayer): Promise<string[]>
-  jobs(): Promise<JobRow<NonceTx>[]>
-  /** Count of a message's executions, from the hub's logs. */
-  executions(guid: Hex): Promise<number>
-  nonce(): Promise<number>
-  stop(): Promise<void>
+export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
+
+interface SendOptions {
+  amountWei?: bigint
+  calldata?: Hex
 }
 
+type RestartOptions = Partial<EvmRelayerOptions> & { file?: object; label?: string }
+
 /** Two anvils (automine) with hub and spoke connected, one PostgreSQL, no daemon: tests drive every step by hand. */
-export async function startBridgeWorld({ payments = false } = {}): Promise<BridgeWorld> {
+export async function startBridgeWorld({ payments = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bridge-'))
   const [postgres, hubAnvil, spokeAnvil] = await Promise.all([
     startMigrated(join(home, 'pg')),
@@ -121,18 +91,26 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
   const leads: { index: Leadership | null; relay: Leadership | null } = { index: null, relay: null }
   let indexers: ChainIndexer[] = []
 
-  const world: BridgeWorld = {
+  const world = {
     hub,
     spoke,
     postgres,
     pool,
     contracts,
+    /** Contracts that take payments for names of communities; undefined unless asked for. */
     payments: paid,
-    file,
+    /** Content of the chains file. */
+    file: file as object,
     relayer,
+    /** Milliseconds that the relayer's clock is ahead. */
     aheadMs: 0,
     wallet: account,
-    async send(index, names, { amountWei = MINIMUM_WEI, calldata } = {}) {
+    /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
+    async send(
+      index: number,
+      names: readonly string[],
+      { amountWei = MINIMUM_WEI, calldata }: SendOptions = {},
+    ): Promise<Hex> {
       const sum = calldata ? 0n : amountWei * BigInt(names.length)
       const hubCalldata = calldata ?? placeBids(names, amountWei)
       const options = encodeLzReceiveOption({ gas: RECEIVE_GAS + 40_000n * BigInt(names.length), value: sum })
@@ -163,14 +141,16 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       await world.index()
       return result.guid
     },
-    async index() {
+    /** Indexes both chains up to their heads. */
+    async index(): Promise<void> {
       if (!leads.index) {
         leads.index = await takeLead(pool, 'index')
         indexers = await Promise.all((await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)))
       }
       for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
     },
-    async restart({ file: otherFile = {}, ...options } = {}) {
+    /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
+    async restart({ file: otherFile = {}, ...options }: RestartOptions = {}): Promise<SteppedRelayer> {
       await leads.relay?.release()
       leads.relay = await takeLead(pool, 'relay')
       const outcomes: string[] = []
@@ -188,20 +168,25 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
         },
       }
     },
-    epochOf: (role) => leads[role]?.epoch ?? null,
-    async release() {
+    /** Epoch of this process once it leads; null before. */
+    epochOf: (role: 'index' | 'relay'): number | null => leads[role]?.epoch ?? null,
+    /** Lets another process lead the deliveries. */
+    async release(): Promise<void> {
       await leads.relay?.release()
       leads.relay = null
     },
-    async releaseIndex() {
+    /** Leaves the lead of the indexing: the next `index` leads anew, as the daemon does after a rewind. */
+    async releaseIndex(): Promise<void> {
       await leads.index?.release()
       leads.index = null
     },
-    async run(relayer, { steps = 20 } = {}) {
+    /** Steps until nothing more can be done without the chain. @returns the outcomes of deliveries, in order */
+    async run(relayer: SteppedRelayer, { steps = 20 } = {}): Promise<string[]> {
       for (let i = 0; i < steps; i++) if ((await relayer.step()) !== 'progressed') break
       return relayer.outcomes.splice(0)
     },
-    async finish(relayer) {
+    /** Mines a block on the hub and steps, until every delivery has ended. */
+    async finish(relayer: SteppedRelayer): Promise<string[]> {
       const outcomes: string[] = []
       for (let i = 0; i < 30; i++) {
         outcomes.push(...(await world.run(relayer)))
@@ -210,7 +195,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       }
       throw new Error(`jobs did not end: ${outcomes.join(' ')}`)
     },
-    jobs: async () =>
+    jobs: async (): Promise<JobRow<NonceTx>[]> =>
       (
         await listJobs(pool, {
           networks: ['mainnet'],
@@ -220,7 +205,8 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       )
         .filter(isOnEvm)
         .reverse(),
-    async executions(guid) {
+    /** Count of a message's executions, from the hub's logs. */
+    async executions(guid: Hex): Promise<number> {
       const events = await hub.public.getContractEvents({
         address: contracts.hub,
         abi: hubAbi,
@@ -229,7 +215,7 @@ export async function startBridgeWorld({ payments = false } = {}): Promise<Bridg
       })
       return events.filter(({ args }) => args.guid === guid).length
     },
-    nonce: () => hub.public.getTransactionCount({ address: relayer }),
+    nonce: (): Promise<number> => hub.public.getTransactionCount({ address: relayer }),
     async stop() {
       await leads.index?.release()
       await leads.relay?.release()
@@ -274,12 +260,12 @@ export async function openRelayer(
   pool: pg.Pool,
   file: object,
   epoch: number,
-  { label = '1', ...options }: Partial<RelayerOptions> & { label?: string } = {},
-): Promise<Relayer> {
+  { label = '1', ...options }: Partial<EvmRelayerOptions> & { label?: string } = {},
+): Promise<EvmRelayer> {
   const target = targetOf(await openChains(pool, file), label)
   const settings = parseChainsFile(file, 'test').deliveries.mainnet
   const payer = privateKeyToAccount(RELAYER_KEY)
-  return new Relayer({ pool, network: 'mainnet', ...target, account: payer, settings, epoch, ...options })
+  return new EvmRelayer({ pool, network: 'mainnet', ...target, account: payer, settings, epoch, ...options })
 }
 
 /** The relayer's target on a chain of a chains file. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, releasePort } from '../../src/testing/processes/ports.js'
+import { freePort } from '../../src/testing/processes/ports.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { metricLines } from './metrics.js'
@@ -45,8 +45,7 @@ export async function startClusterd(
   const ops = `http://127.0.0.1:${opsPort}`
   let child: Child
   const start = async () => {
-    // read by the process itself, should this one be killed
-    const own = { ...env, ...ports, CLUSTERD_PARENT_PID: String(process.pid) }
+    const own = { ...env, ...ports, CLUSTERD_CHILD: 'true' }
     child = await spawnChild({
       ...{ command, args: [...args, 'start', ...options], logFile, env: own },
       ...{ ipc: true, exitSignal: 'SIGTERM' as const },
@@ -71,7 +70,6 @@ export async function startClusterd(
     metric: (name) => metricLines(ops, name),
     async end(signal = 'SIGTERM') {
       await child.end(signal, STOP_GRACE_MS)
-      for (const one of [port, opsPort]) releasePort(one)
       return (await child.exited).code
     },
   }

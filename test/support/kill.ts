@@ -11,18 +11,22 @@ import type { BridgeWorld } from './bridgeWorld.js'
 /** Slow enough that a child sees a block before it counts as confirmed. */
 const BLOCK_MS = 200
 
-/** Runs a relayer until it dies at a fail point, while blocks are mined or not. @returns the signal that ended it */
+/** Runs a relayer in another process until it dies at a fail point. @returns the signal that ended it */
+export async function runChild(order: ChildOrder): Promise<string | null> {
+  const program = await testProgram('test/relayer/child')
+  const child = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
+  return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+}
+
+/** Runs a world's relayer until it dies at a fail point, while blocks are mined or not. */
 export async function die(
   world: BridgeWorld,
   failpoint: string,
   options: { mines?: boolean; file?: object } = {},
 ): Promise<string | null> {
   await world.release()
-  const file = { ...world.file, ...options.file }
-  const order: ChildOrder = { databaseUrl: world.postgres.url, file, failpoint, aheadMs: world.aheadMs }
-  const program = await testProgram('test/relayer/child')
-  const child = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
-  const ended = new Promise<string | null>((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+  const at = { file: { ...world.file, ...options.file } }
+  const ended = runChild({ databaseUrl: world.postgres.url, failpoint, aheadMs: world.aheadMs, at })
   let isOver = false
   ended.then(() => {
     isOver = true

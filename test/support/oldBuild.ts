@@ -47,6 +47,8 @@ import { builtProgram } from './test/setup/built.ts'
 await generate()
 await builtProgram(${JSON.stringify(dist)}, 'cli')`
   const tsx = pathToFileURL(resolve('node_modules/tsx/dist/loader.mjs')).href
-  execFileSync(process.execPath, ['--import', tsx, '--input-type=module', '--eval', work], { cwd: folder })
+  // its scripts may know nothing of what this checkout leaves out of Prisma
+  const env = { ...process.env, NODE_OPTIONS: `--require ${resolve('scripts/withoutStudio.cjs')}` }
+  execFileSync(process.execPath, ['--import', tsx, '--input-type=module', '--eval', work], { cwd: folder, env })
   return { folder, program }
 }

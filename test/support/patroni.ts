@@ -6,7 +6,7 @@ import pg from 'pg'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { commandOf, serverUser } from '../../src/testing/processes/postgres.js'
-import { type Child, endProcess, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { type Child, isAlive, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 
 /** Three nodes of Patroni on one machine, with etcd and HAProxy, from the files of examples/deploy/patroni. */
 
@@ -229,7 +229,7 @@ async function createNode(
     const all = pids()
     signal('SIGKILL')
     await child?.exited
-    for (const pid of all) await endProcess(pid, 'SIGKILL', 0)
+    await waitFor(() => !all.some(isAlive), START_LIMIT_MS)
   }
   return {
     ...{ name, port, restPort, pids, kill },

@@ -50,15 +50,16 @@ async function ready({ child, output }: Run, home: string): Promise<World> {
   return readWorld(home)!
 }
 
-interface Entry {
-  pid: number
-  kind: string
-}
-
-/** Every process of a world, but its launcher. */
-function processesOf(home: string): Entry[] {
-  const entries = JSON.parse(fs.readFileSync(path.join(home, 'pids.json'), 'utf8')) as Entry[]
-  return entries.filter(({ pid }) => isAlive(pid))
+/** Processes of a world by what their command lines say, without its launcher and the guard. */
+function processesOf({ pid }: ChildProcess): Map<string, number> {
+  const kinds = ['anvil', 'postgres', 'surfpoolChild', 'start']
+  const found = fs.readdirSync('/proc').flatMap((entry) => {
+    const { parentPid, commandLine = '' } = identifyProcess(Number(entry)) ?? {}
+    const kind = parentPid === pid && kinds.find((one) => commandLine.includes(one))
+    const chain = /--chain-id (\d+)/.exec(commandLine)?.[1] ?? ''
+    return kind ? [[kind + chain, Number(entry)] as const] : []
+  })
+  return new Map(found)
 }
 
 /** The networks without what is another one after every start. */
@@ -82,14 +83,10 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     await until.status(before, tx, 'finalized', { testnet: true })
 
     const shown = await fetch(before.api, { headers: { accept: 'text/html' } })
-    expect(await shown.text()).toContain('/test-wallet.js')
-    const children = processesOf(home)
-    expect(children.map(({ kind }) => kind).sort()).toEqual([
-      ...['anvil 1', 'anvil 10', 'anvil 11155111', 'anvil 17000', 'anvil 8453'],
-      ...['daemon', 'postgres'],
-      ...(before.networks.mainnet.solana ? ['surfpool'] : []),
-    ])
-    for (const pid of [first.child.pid!, ...children.map((child) => child.pid)]) process.kill(pid, 'SIGKILL')
+    expect(await shown.text()).toContain('/test-wallet.js"')
+    const children = processesOf(first.child)
+    expect(children.size).toBe(7 + (before.networks.mainnet.solana ? 1 : 0))
+    for (const pid of [first.child.pid!, ...children.values()]) process.kill(pid, 'SIGKILL')
     await ended(first.child)
 
     const second = await dev(home)
@@ -105,34 +102,26 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     const again = await sendRegistration(account, [{ name: freshName() }], 'testnet', after)
     await until.status(after, again, 'finalized', { testnet: true })
 
-    const running = processesOf(home)
-    expect(running).toHaveLength(children.length)
+    const running = processesOf(second.child)
+    expect([...running.keys()].sort()).toEqual([...children.keys()].sort())
     second.child.kill('SIGINT')
     expect(await ended(second.child)).toEqual({ code: 0, signal: null })
-    expect(running.filter(({ pid }) => isAlive(pid))).toEqual([])
+    expect([...running.values()].filter(isAlive)).toEqual([])
     expect(readWorld(home)).toBeUndefined()
   })
 
-  it('ends what a killed launcher left, whose daemon ends by itself', async () => {
+  it('leaves no process when its launcher is killed, and goes on from there', async () => {
     const home = path.join(base, 'orphans')
     const first = await dev(home)
     await ready(first, home)
-    const orphans = processesOf(home)
-    const daemon = orphans.find(({ kind }) => kind === 'daemon')!
-    const anvils = orphans.filter(({ kind }) => kind.startsWith('anvil'))
+    const orphans = [...processesOf(first.child).values()]
     first.child.kill('SIGKILL')
-    expect(await waitFor(() => identifyProcess(daemon.pid) === undefined, 10_000)).toBe(true)
-    expect(anvils.every(({ pid }) => isAlive(pid))).toBe(true)
 
     const second = await dev(home)
     await ready(second, home)
-    expect(second.output()).toContain('ended what an earlier run had left: anvil')
-    expect(second.output()).toContain('PostgreSQL was still running')
-    expect(anvils.some(({ pid }) => isAlive(pid))).toBe(false)
-    const running = processesOf(home)
+    expect(orphans.filter(isAlive)).toEqual([])
     second.child.kill('SIGTERM')
     expect(await ended(second.child)).toEqual({ code: 0, signal: null })
-    expect(running.filter(({ pid }) => isAlive(pid))).toEqual([])
   })
 
   it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {

@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { encodeFunctionData, type Hex, parseEther } from 'viem'
+import { encodeFunctionData, type Hex, pad, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localTokenAbi, localTokenBytecode } from '../../contracts/evm/artifacts/local/LocalToken.js'
@@ -117,6 +117,14 @@ async function startSigner(chainId: number) {
 const noncesOf = (address: Hex) =>
   Promise.all([hub, spoke].map(({ publicClient }) => publicClient.getTransactionCount({ address })))
 
+/** Pastes what a command says that the chains file lacks. */
+function paste(file: string, out: string): void {
+  const json = readChains(file)
+  for (const [, label, fields] of out.matchAll(/The chains file lacks of chain (\d+): (.*)/g))
+    Object.assign(json.chains.find((chain) => chain.label === label)!, JSON.parse(fields!))
+  writeFileSync(file, JSON.stringify(json))
+}
+
 /** The chains file names contracts that stand, and the very blocks since which they do. */
 async function expectWritten(file: string): Promise<void> {
   const { chains } = readChains(file)
@@ -129,6 +137,21 @@ async function expectWritten(file: string): Promise<void> {
   }
 }
 
+/** The calls that `--unsigned` prints. */
+async function callsOf(file: string) {
+  const { code, out } = await run(file, 'contracts', 'deploy', '--unsigned')
+  expect(code, out).toBe(0)
+  return out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<'chain' | 'from' | 'value' | 'does', string> & Call)
+}
+interface Call {
+  chainId: number
+  to: Hex
+  data: Hex
+}
+
 describe('a deployment with a key', () => {
   let file: string
 
@@ -138,17 +161,25 @@ describe('a deployment with a key', () => {
     expect((await runWith({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, file, 'doctor')).out).toContain(
       'clusterd contracts deploy',
     )
-    const planned = await run(file, 'contracts', 'plan')
-    expect(planned.out).toMatch(/deploys the hub at 0x[0-9a-f]{40}.*\n(.*\n)+.*11 to send; nothing was sent/)
-    const dry = await run(file, 'contracts', 'deploy', ...signing, '--dry-run')
-    expect(dry.out.match(/^ {2}gas {4}\d+, at most/gm)).toHaveLength(4)
-    expect(dry.out).toContain(deployer.address)
-    expect((await run(file, 'contracts', 'deploy')).out).toContain('say --keystore or --signer-url')
+    const calls = await callsOf(file)
+    expect(calls).toHaveLength(11)
+    expect(calls[0]!.does).toMatch(/^deploys the hub at 0x[0-9a-f]{40}/)
+    expect(calls.slice(-2).map(({ does }) => does)).toEqual(Array(2).fill(expect.stringContaining('setPeer')))
+    expect((await run(file, 'contracts', 'deploy')).out).toContain('say --keystore, --signer-url or --unsigned')
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(await noncesOf(deployer.address)).toEqual([0, 0])
   })
 
-  it('goes on where it was killed, and writes addresses and blocks into the chains file', async () => {
+  it('needs the proxy that deploys at known addresses', async () => {
+    const address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+    const code = await spoke.publicClient.getCode({ address })
+    await spoke.testClient.setCode({ address, bytecode: '0x' })
+    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain('deterministic deployment proxy')
+    await spoke.testClient.setCode({ address, bytecode: code! })
+    expect(await noncesOf(deployer.address)).toEqual([0, 0])
+  })
+
+  it('goes on where it was killed, sends nothing twice, and ends as was wished', async () => {
     await hub.testClient.setAutomine(false)
     await runAndKill(file, 'contracts', 'deploy', ...signing)
     const again = run(file, 'contracts', 'deploy', ...signing)
@@ -157,48 +188,60 @@ describe('a deployment with a key', () => {
     await hub.testClient.mine({ blocks: 1 })
     await hub.testClient.setAutomine(true)
     const { code, out } = await again
-    expect(code, out).toBe(0)
-    expect(await noncesOf(deployer.address)).toEqual([2, 2])
-    await expectWritten(file)
-    expect(readChains(file).chains[0]).toMatchObject({ label: '11155111', pollMs: 100 })
-  })
-
-  it('is configured, and then is what was wished', async () => {
-    const before = await run(file, 'contracts', 'status')
-    expect([before.code, before.out]).toEqual([
-      1,
-      expect.stringContaining("LayerZero's default, wanted 2 confirmations"),
-    ])
-    const configured = await run(file, 'contracts', 'configure', ...signing)
-    expect(configured.code, configured.out).toBe(0)
-    expect(configured.out).toMatch(/setting|sets 2 confirmations/)
-    const { code, out } = await run(file, 'contracts', 'status')
-    expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as wished, 0 not\n$/)])
-    const verified = await run(file, 'contracts', 'verify', '--json')
-    expect(JSON.parse(verified.out).map((one: { code: string }) => one.code)).toEqual(['ours', 'ours', 'ours', 'ours'])
+    expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as wished, 0 not\n/)])
     const sent = await noncesOf(deployer.address)
-    expect((await run(file, 'contracts', 'configure', ...signing)).out).toContain('Nothing to send')
+    expect(sent.reduce((sum, count) => sum + count)).toBe(11)
+    paste(file, out)
+    await expectWritten(file)
+    const status = await run(file, 'contracts', 'status')
+    expect([status.code, status.out.match(/code at 0x[0-9a-f]{40}: ours/g)?.length]).toEqual([0, 4])
+    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain('Nothing to send')
     expect(await noncesOf(deployer.address)).toEqual(sent)
   })
 
   it('shows what somebody changed on a chain, and who mends it', async () => {
     const { contract } = readChains(file).chains[0]!
     const stranger = privateKeyToAccount(generatePrivateKey()).address
-    const data = encodeFunctionData({ abi: hubAbi, functionName: 'setRelayer', args: [stranger] })
-    await sendAs(hub, deployer.address, { to: contract!, data })
+    for (const functionName of ['setRelayer', 'transferOwnership'] as const) {
+      const data = encodeFunctionData({ abi: hubAbi, functionName, args: [stranger] })
+      await sendAs(hub, deployer.address, { to: contract!, data })
+    }
     const { code, out } = await run(file, 'contracts', 'status', '--json')
     expect(code).toBe(1)
     const wrong = (JSON.parse(out) as { isRight: boolean }[]).filter(({ isRight }) => !isRight)
+    const by = deployer.address.toLowerCase()
     expect(wrong).toEqual([
+      expect.objectContaining({ about: 'hub, pending owner', found: stranger.toLowerCase(), by }),
       expect.objectContaining({
         ...{ chain: '11155111', about: 'hub, relayer', found: stranger.toLowerCase() },
-        ...{ wanted: relayer.address.toLowerCase(), by: deployer.address.toLowerCase() },
+        ...{ wanted: relayer.address.toLowerCase(), by },
       }),
     ])
     const signer = await startSigner(hub.chainId)
     const remote = ['--signer-url', signer.url, '--from', deployer.address, '--yes']
-    const mended = await run(file, 'contracts', 'configure', ...remote).finally(() => signer.stop())
+    const mended = await run(file, 'contracts', 'deploy', ...remote).finally(() => signer.stop())
     expect(mended.code, mended.out).toBe(0)
+  })
+
+  it('raises the minimum on the spoke first, and lowers it on the hub first', async () => {
+    const json = readChains(file)
+    const chainsFor = async (minimumWei: string) => {
+      Object.assign(json.deployment.testnet!, { minimumWei })
+      const changed = join(folder, 'minimum.json')
+      writeFileSync(changed, JSON.stringify(json))
+      const calls = await callsOf(changed)
+      return calls.flatMap(({ chain, does }) => (does.includes(`setMinimum(${minimumWei})`) ? [chain] : []))
+    }
+    expect(await chainsFor('20000000000000000')).toEqual(['17000', '11155111'])
+    expect(await chainsFor('1')).toEqual(['11155111', '17000'])
+  })
+
+  it('is none where the file names another contract', async () => {
+    const json = readChains(file)
+    json.chains[0]!.contract = hub.endpoint
+    const other = join(folder, 'other.json')
+    writeFileSync(other, JSON.stringify(json))
+    expect((await run(other, 'contracts', 'deploy', ...signing)).out).toContain('It is another contract')
   })
 })
 
@@ -249,21 +292,13 @@ describe('what was deployed', () => {
 
   it('shows what it keeps, and pays it out to whom its owner says', async () => {
     const file = join(folder, 'chains.json')
-    const env = { DATABASE_URL: postgres.url }
-    const shown = await runWith(env, file, 'funds', '--testnet', '--json')
-    const [{ chains }] = JSON.parse(shown.out)
-    expect(chains).toMatchObject([
-      {
-        ...{ chain: '11155111', hub: { keptWei: parseEther('0.02').toString(), owedWei: '0' } },
-        relayers: [{ address: relayer.address.toLowerCase(), balanceWei: parseEther('10').toString() }],
-      },
-      { chain: '17000', hub: null, payments: [{ token: 'native', owed: '0' }] },
-    ])
+    const shown = (await run(file, 'contracts', 'status')).out
+    expect(shown).toMatch(/chain 11155111, hub: keeps 0.02 ETH, owes 0 ETH(.*\n)+chain 17000, payments: holds 0 ETH/)
     const to = privateKeyToAccount(generatePrivateKey()).address
-    const { code, out } = await run(file, 'funds', 'withdraw', '--chain', '11155111', '--to', to, ...signing)
+    const { code, out } = await run(file, 'contracts', 'withdraw', '--to', to, ...signing)
     expect(code, out).toBe(0)
     expect(await hub.balance(to)).toBe(parseEther('0.02'))
-    expect((await run(file, 'funds')).out).toContain('chain 11155111, hub: keeps 0 ETH')
+    expect((await run(file, 'contracts', 'status')).out).toContain('chain 11155111, hub: keeps 0 ETH')
   })
 
   it('gets an airdrop’s distributor, funded and recorded', async () => {
@@ -289,29 +324,23 @@ describe('what was deployed', () => {
 })
 
 describe('a deployment by a Safe', () => {
-  it('is a batch for each chain, after which everything is as wished', async () => {
+  it('takes what any key may deploy, then its calls in their order, after which everything is as wished', async () => {
     const file = writeWishes('safe.json', SAFE, ['1', '10'])
-    const refused = await run(file, 'contracts', 'configure', ...signing)
-    expect(refused.out).toContain(`${SAFE} has to sign`)
-    const written = await run(file, 'contracts', 'configure', '--unsigned', 'safe')
-    expect(written.code, written.out).toBe(0)
-    for (const [label, chain] of [
-      ['1', hub],
-      ['10', spoke],
-    ] as const) {
-      const [name] = readdirSync(folder).filter((one) => one.startsWith(`safe-${label}-`))
-      const batch = JSON.parse(readFileSync(join(folder, name!), 'utf8'))
-      expect(batch).toMatchObject({ version: '1.0', chainId: String(chain.chainId) })
-      for (const { to, value, data } of batch.transactions)
-        await sendAs(chain, SAFE, { to, data, value: BigInt(value) })
+    const deployed = await run(file, 'contracts', 'deploy', ...signing)
+    expect(deployed.out).toContain(`${SAFE} has to sign the next`)
+    expect(deployed.out.match(/^sent /gm)).toHaveLength(4)
+    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain(`clusterd: ${SAFE} has to sign`)
+    for (const { chainId, from, to, value, data } of await callsOf(file)) {
+      expect(from).toBe(SAFE)
+      await sendAs([hub, spoke].find((one) => one.chainId === chainId)!, SAFE, { to, data, value: BigInt(value) })
     }
-    const before = readFileSync(file, 'utf8')
-    expect((await run(file, 'contracts', 'configure', '--dry-run')).out).toBe('Nothing to send.\n')
-    expect(readFileSync(file, 'utf8')).toBe(before)
-    // no key: nothing is left to send
-    const { code, out } = await run(file, 'contracts', 'configure')
-    expect([code, out]).toEqual([0, expect.stringContaining('Wrote the addresses of 1, 10')])
+    const { code, out } = await run(file, 'contracts', 'status')
+    expect(code, out).toBe(0)
+    paste(file, out)
     await expectWritten(file)
-    expect((await run(file, 'contracts', 'status')).code).toBe(0)
+    const args = [30_102, pad(deployer.address)] as const
+    const data = encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args })
+    await sendAs(hub, SAFE, { to: readChains(file).chains[0]!.contract!, data })
+    expect((await run(file, 'contracts', 'status')).out).toContain('No chain of the network has this id')
   })
 })

@@ -25,7 +25,7 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
     try {
       return await answerOf(context, request, airdrop)
     } catch (error) {
-      // one that was replaced or removed between two reads has lost its pages
+      // a webhook that was replaced or removed between two reads has lost its pages
       if (!(error instanceof RangeError) || tries === TRIES) throw error
     }
   }

@@ -37,7 +37,7 @@ export interface ClaimsRequest {
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
-/** What an offer takes from the clock: whether its airdrop is over, and the deadline of permissions. */
+/** Parts of an offer that the clock decides: whether its airdrop is over, and the deadline of permissions. */
 function offerTime({ now }: Pick<Context, 'now'>, endsAtS: number | null) {
   const nowS = Math.floor(now() / 1_000)
   const [endS, begunS] = [endsAtS ?? Number.POSITIVE_INFINITY, nowS - (nowS % PERMISSION_GRAIN_S)]

@@ -18,7 +18,7 @@ export interface Proof {
   wallet: string
 }
 
-/** Who signs a bound message, and the wallet whose key it asks for, if any. */
+/** Signer of a bound message, and the wallet whose key it asks for, if any. */
 export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | undefined }
 
 /**
@@ -45,7 +45,7 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    // one over the bound message, such as a contract's, is never shown again: it is not kept
+    // a signature over the bound message, such as a contract's, is never shown again: it is not kept
     signature: isPlain ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
   })

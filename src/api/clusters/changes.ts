@@ -2,7 +2,7 @@ import { appendSignedChanges, type SignedChanges } from '../../db/journal/append
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { CURRENT_RULESET, rulesetOf } from '../../registry/journal/ruleset.js'
+import { RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -200,7 +200,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
   names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
   names_moving: 'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
-  wallet_limit: `A cluster has at most ${rulesetOf(CURRENT_RULESET).maxClusterWallets} wallets.`,
+  wallet_limit: `A cluster has at most ${RULES.maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have just changed: ask again.',
   already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',

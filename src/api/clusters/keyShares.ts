@@ -77,11 +77,7 @@ export async function recoverKey(
   return isKey ? type.exported(key, address) : null
 }
 
-function addressOf(type: AddressType, key: Buffer): Address {
-  const address = parseAddress(KEY_TYPES[type].addressOf(key))
-  if (typeof address === 'string') throw new Error(`a generated key has no ${type} address`)
-  return address
-}
+const addressOf = (type: AddressType, key: Buffer): Address => parseAddress(KEY_TYPES[type].addressOf(key)) as Address
 
 /** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }

@@ -46,11 +46,10 @@ export async function generateWallet(context: Context, author: Author, input: Ge
         createdMs: context.now(),
       }),
   })
-  const name = added.kind === 'add_wallets' ? added.wallets[0]!.name : input.name
   return {
     type: input.type,
     address: address.text,
-    name,
+    name: wanted!,
     share: toHex(shares.user),
     ...(input.recovery ? { recoveryShare: toHex(shares.recovery) } : {}),
   }
@@ -58,7 +57,7 @@ export async function generateWallet(context: Context, author: Author, input: Ge
 
 export interface RecoverInput {
   address: string
-  /** One of the two returned shares. */
+  /** A share of the two that are returned. */
   share: string
   passphrase?: string | undefined
   /** Signature of the caller over the message of `signingDate` that asks for this address' key. */
@@ -91,7 +90,7 @@ export async function recoverWallet(
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(shareKey, network, address.bytes, kept.share)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)
-  // what another member asks for in vain uses nothing up: it could keep the wallet's owner from the key for ever
+  // a vain request of another member uses nothing up: it could keep the wallet's owner from the key for ever
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
     throw new ApiError('unauthorized', 'The signature was used, or a later one was: sign a new message.')

@@ -47,7 +47,7 @@ export const recentPorts = (context: Context): readonly BalancePort[] =>
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
-/** Whether a wallet (a stored address) meets the requirements of rules. @throws ChainUnavailableError */
+/** Tells whether a wallet (a stored address) meets the requirements of rules. @throws ChainUnavailableError */
 export async function meetsRequirements(
   context: Context,
   { requirements }: CommunityRules,

@@ -105,7 +105,7 @@ export async function makeChange(context: Context, change: CommunityChange): Pro
   if (made.kind === 'refused') throw refusalError(made.refusal)
 }
 
-/** Whose turn a change of the operator takes. */
+/** Key of the turn that a change of the operator takes. */
 const NOBODY = Buffer.alloc(0)
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */

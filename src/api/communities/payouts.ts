@@ -1,4 +1,3 @@
-import type { Hex } from '../../chains/chain.js'
 import { findPayouts } from '../../db/payments/payouts.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
 import { type Context, chainsOf } from '../http/context.js'
@@ -8,21 +7,8 @@ import { requireRules } from './communities.js'
 /** Payments that one transaction takes: about 45,000 gas each. */
 const AT_ONCE = 50
 
-/** What payments of one recipient in one token on one chain are worth, and how to take them. */
-interface Payout {
-  /** Label of the chain. */
-  network: string
-  recipient: string
-  token: string
-  /** Base units. */
-  amount: string
-  /** Number of payments. */
-  payments: number
-  transaction?: { to: Hex; data: Hex; value: string }
-}
-
-/** What a community has earned and its recipients have not taken yet. @throws ApiError invalid_name, not_found */
-export async function payoutsOf(context: Context, input: string): Promise<Payout[]> {
+/** Earnings of a community that its recipients have not taken yet. @throws ApiError invalid_name, not_found */
+export async function payoutsOf(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)
   const groups = new Map<string, Group>()
@@ -40,7 +26,8 @@ interface Group {
   payments: StoredPayment<CommunityNameTarget>[]
 }
 
-async function payoutOf(context: Context, { label, payments }: Group): Promise<Payout> {
+/** Sum of the payments of a recipient in a token on a chain, and how to take them. */
+async function payoutOf(context: Context, { label, payments }: Group) {
   const { target, money } = payments[0]!
   const port = chainsOf(context).find((chain) => chain.label === label)
   const taken = context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))

@@ -25,7 +25,7 @@ export interface RegistrationRequest extends CommunityName {
   wallet: Address | null
   /** Owner where the request names none: the caller itself, or none yet. */
   unnamed: 'own' | 'none'
-  /** What to pay in; by default the first price that the wallet can pay. */
+  /** Price to pay; by default the first that the wallet can pay. */
   wish: Omit<PaymentWish, 'payer'>
 }
 
@@ -148,7 +148,7 @@ async function paymentInfo(
 }
 
 /**
- * Whether a wallet meets the requirements of a community, or did some seconds ago.
+ * Tells whether a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {

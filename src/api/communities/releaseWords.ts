@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Hex, ReleaseSigner } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 
-/** Words kept: what is held of one recipient in one token is one. */
+/** Signatures kept: one of each recipient and token. */
 const KEPT_WORDS = 1_000
 
 /**
@@ -10,14 +10,12 @@ const KEPT_WORDS = 1_000
  * one that the relayer sends by. A word has no end, so that it is as good later. What failed is asked for again.
  */
 export function onceEach(sign: ReleaseSigner): ReleaseSigner {
-  const kept = new LRUCache<string, Promise<Hex>>({ max: KEPT_WORDS })
-  return (word) => {
+  const kept = new LRUCache<string, Hex, Parameters<ReleaseSigner>[0]>({
+    max: KEPT_WORDS,
+    fetchMethod: (_key, _stale, { context }) => sign(context),
+  })
+  return async (word) => {
     const key = [word.chainId, word.contract, ...word.paymentIds.map(toHex)].join()
-    const known = kept.get(key)
-    if (known) return known
-    const signed = sign(word)
-    kept.set(key, signed)
-    signed.catch(() => kept.get(key) === signed && kept.delete(key))
-    return signed
+    return (await kept.fetch(key, { context: word }))!
   }
 }

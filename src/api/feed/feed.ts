@@ -61,10 +61,10 @@ export async function feedPage(context: Context, request: FeedRequest) {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
     newest,
-    /** Where the walk goes on. */
+    /** Place at which the walk goes on. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
-    idOf: (serial: number): string => ids.get(serial) ?? missing(serial),
+    idOf: (serial: number): string => ids.get(serial)!,
     /** Token of the next page, absent at the end. */
     ...(next ? { nextPage: token } : {}),
     /** Token that continues after this page, also from the end of the feed. */
@@ -198,7 +198,3 @@ const restarted = (): ApiError =>
     'feed_restarted',
     'The feed was started anew since this page token was given out: begin from the first page.',
   )
-
-function missing(serial: number): never {
-  throw new Error(`cluster ${serial} of the feed has no row`)
-}

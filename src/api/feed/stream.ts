@@ -13,7 +13,7 @@ const PAGE_EVENTS = 100
 /** Time after which a browser connects again, ms. */
 const RETRY_MS = 2_000
 
-/** What a stream is asked for. */
+/** Request for a stream. */
 export interface StreamRequest {
   isTestnet: boolean
   /** Token of a page, or id of an event; without it and `sinceMs` the stream begins with what comes next. */
@@ -61,7 +61,7 @@ interface Target {
   from: Buffer | null
 }
 
-/** One stream: pages while it is behind, then what the tail reads for all. */
+/** A stream: pages while it is behind, then what the tail reads for all. */
 class Stream {
   readonly #context: Context
   readonly #target: Target
@@ -78,7 +78,7 @@ class Stream {
     this.#write(`retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
     if (!streams.open(res)) return void res.end()
     try {
-      // who left while his page was read would follow for ever: his connection closes no second time
+      // a reader who left while his page was read would follow for ever: his connection closes no second time
       for (let page: Page | null = first; page && !res.destroyed; ) {
         if (page.items.length > 0) this.#write(this.#written(page))
         const next: string | null = page.nextPage ?? (await this.#follow(page))
@@ -155,7 +155,7 @@ class Stream {
 /** Bytes of events by the actor that is followed, in hex. */
 const written = new WeakMap<readonly TailEvent[], Map<string, Buffer>>()
 
-/** What a filter shows of events: the same bytes for all who get the same, however many read them slowly. */
+/** Bytes of events that a filter shows: the same for all who get the same, however many read them slowly. */
 function bytesFor(events: readonly TailEvent[], from: Buffer | null): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()
   written.set(events, known)
@@ -169,7 +169,7 @@ function bytesFor(events: readonly TailEvent[], from: Buffer | null): Buffer {
   return bytes
 }
 
-/** Whether a filter shows an actor; the zero address stands for private ones too. */
+/** Tells whether a filter shows an actor; the zero address stands for private ones too. */
 const isBy = (from: Buffer, actor: Buffer | null): boolean => from.equals(actor ?? NOBODY)
 
 const RESTARTED = new ApiError('feed_restarted', 'The feed was started anew: begin from the first page.')

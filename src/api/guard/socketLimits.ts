@@ -12,6 +12,8 @@ const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
 /** Time without a byte in either direction while an answer is under way: longer than any handler works. */
 const IDLE_TIMEOUT_MS = 30_000
+/** Requests of a socket under way at once: browsers and common clients send the next after an answer. */
+const MAX_PIPELINED = 8
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
 /** Time for the answers of a socket that is closed to reach its other end. */
@@ -55,7 +57,7 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
     socket.once('close', () => unused.delete(socket))
   })
   server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
-  // one more than is taken, since Node drops the rest without a word
+  // a connection more than is taken, since Node drops the rest without a word
   server.maxHeadersCount = HEADER_LIMIT_COUNT + 1
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections ?? MAX_CONNECTIONS
@@ -76,6 +78,25 @@ export function protectServer(server: Server, { maxConnections, idleMs }: Partia
   return () => {
     for (const socket of unused) socket.destroy()
   }
+}
+
+const underWay = new WeakMap<Socket, number>()
+
+/**
+ * Bounds pipelined requests, which Node parses 64 KiB at a time before any back-pressure: the last of as many as are
+ * taken ends its socket.
+ * @returns whether the request is to be served
+ */
+export function isServed({ socket }: IncomingMessage, res: ServerResponse): boolean {
+  const count = (underWay.get(socket) ?? 0) + 1
+  if (count > MAX_PIPELINED) {
+    socket.pause()
+    return false
+  }
+  if (count === MAX_PIPELINED) res.shouldKeepAlive = false
+  underWay.set(socket, count === MAX_PIPELINED ? Number.POSITIVE_INFINITY : count)
+  res.once('close', () => underWay.set(socket, underWay.get(socket)! - 1))
+  return true
 }
 
 /** Closes our half at once, and the rest when the other end had time to read. */

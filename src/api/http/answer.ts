@@ -16,14 +16,10 @@ export interface Answer {
   unspent?: number
   /** Network that a change was made on, where its body has named it. */
   network?: Network
-  /** What stands for the content in its entity tag, where that is cheaper than a hash. */
+  /** Text that stands for the content in its entity tag, where that is cheaper than a hash. */
   version?: string
-  /** Depends on nothing but its request and the journal, and may be kept until that moves. */
-  isOfJournal?: boolean
-  /** Depends on unconfirmed bids beside the journal, and may be kept until either moves. */
-  isOfFacts?: boolean
-  /** Is given while the network is caught up alone. */
-  needsCurrent?: boolean
+  /** Depends on more than its route's `kept` names. */
+  isPassing?: boolean
 }
 
 /** Text with its media type. */
@@ -42,9 +38,6 @@ export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ sta
 
 /** Answer with status 200 whose JSON is written already. */
 export const okJson = (text: Buffer): Answer => ({ status: 200, content: { type: JSON_TYPE, text } })
-
-/** Answer with status 200 that the journal alone decides. */
-export const okOfJournal = (body: unknown): Answer => ({ status: 200, body, isOfJournal: true })
 
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import type pg from 'pg'
+import { readVersion, type Version } from '../../db/journal/head.js'
 import { findJournalled, type JournalledTx, readProgress, type TxProgress } from '../../db/journal/transactions.js'
 import { type Availability, readAvailability } from '../../db/registry/availability.js'
 import { type AddressHit, findByAddresses, findByNames, type NameHit } from '../../db/registry/lookups.js'
@@ -22,18 +23,27 @@ export interface Batches {
   availabilityOf(name: string): Promise<Availability>
   /** Journalled bids of a transaction by its hash. */
   journalled(hash: Buffer): Promise<JournalledTx | null>
-  /** How far a transaction is, by its hash or signature. */
+  /** Progress of a transaction, by its hash or signature. */
   progressOf(tx: Buffer): Promise<TxProgress>
+  /** The version of what public answers are made of. */
+  version(): Promise<Version>
 }
 
 /** Creates the look-ups of a network. */
-export const createBatches = (pool: pg.Pool, network: Network): Batches => ({
-  nameOf: together((addresses) => findByAddresses(pool, network, addresses)),
-  walletOf: together((names) => findByNames(pool, network, names)),
-  availabilityOf: together((names) => readAvailability(pool, network, names)),
-  journalled: together((hashes) => findJournalled(pool, network, hashes)),
-  progressOf: together((txs) => readProgress(pool, network, txs)),
-})
+export function createBatches(pool: pg.Pool, network: Network): Batches {
+  const version = together<Network, Version>(async (asked) => {
+    const read = await readVersion(pool, network)
+    return asked.map(() => read)
+  })
+  return {
+    nameOf: together((addresses) => findByAddresses(pool, network, addresses)),
+    walletOf: together((names) => findByNames(pool, network, names)),
+    availabilityOf: together((names) => readAvailability(pool, network, names)),
+    journalled: together((hashes) => findJournalled(pool, network, hashes)),
+    progressOf: together((txs) => readProgress(pool, network, txs)),
+    version: () => version(network),
+  }
+}
 
 /**
  * Paces reads of a kind, so that one is under way and what comes meanwhile joins the next.
@@ -74,19 +84,4 @@ function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>):
     batchScheduleFn: pace.whenFree,
   })
   return (key) => loader.load(key)
-}
-
-/** One read for all who ask before it begins. */
-export function sharing<T>(read: () => Promise<T>): () => Promise<T> {
-  const pace = createPace()
-  let waiting: Promise<T> | null = null
-  const begin = async (): Promise<T> => {
-    await new Promise<void>((resolve) => pace.whenFree(resolve))
-    waiting = null
-    return pace.run(read)
-  }
-  return () => {
-    waiting ??= begin()
-    return waiting
-  }
 }

@@ -13,7 +13,6 @@ import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
-import { createOverviews, type Overview } from '../overview/overview.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -33,9 +32,9 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
   tokenKey: Uint8Array
-  /** How long the caller of a change waits; absent where nobody does. */
+  /** Time that the caller of a change waits; absent where nobody does. */
   patience?: Patience
-  /** Who asks, for changes and for answers that may wait; absent elsewhere. */
+  /** Caller, for changes and for answers that may wait; absent elsewhere. */
   caller?: Caller
   /** Requests that wait for a transaction of the network. */
   waits: Waits
@@ -48,10 +47,8 @@ export interface Context {
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
-  /** What the tables may lack of the present. */
+  /** Lag of the tables behind the present. */
   freshness(network: Network): Freshness | Promise<Freshness>
-  /** What a network has registered, some seconds old. */
-  overview(network: Network): Promise<Overview>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
@@ -63,11 +60,11 @@ export interface Context {
   siteUrl: string
 }
 
-/** Who waits for an answer. */
+/** Caller who waits for an answer. */
 export interface Caller {
   /** The address that limits count. */
   address: string
-  /** Whether the operator gave the caller's key limits of its own. */
+  /** Tells whether the operator gave the caller's key limits of its own. */
   isRaised: boolean
   /** Id of the last message of a stream that broke off. */
   lastEventId: string | undefined
@@ -141,7 +138,6 @@ export function createContexts({
     shareKey: config.shareKey,
     batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
     freshness: createFreshness(deps),
-    overview: createOverviews({ ...deps, solana, now }),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

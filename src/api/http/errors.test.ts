@@ -14,7 +14,6 @@ describe('toApiError', () => {
     expect(codeOf(new AggregateError([withCode('ECONNREFUSED')]))).toBe('unavailable')
     expect(codeOf(new Error('wrapped', { cause: withCode('57P03') }))).toBe('unavailable')
     expect(codeOf(new Error('Connection terminated unexpectedly'))).toBe('unavailable')
-    expect(codeOf(Object.assign(new URIError('x'), { status: 400 }))).toBe('invalid_request')
     for (const bug of [withCode('42P01'), new TypeError('x'), 'text', null, undefined])
       expect(codeOf(bug)).toBe('internal')
   })

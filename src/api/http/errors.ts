@@ -96,8 +96,8 @@ export function errorAnswer(error: ApiError): Answer {
 }
 
 /**
- * Converts any thrown value: outages become 503, a bridge without a quote 502, Express's refusals of a request 400. The
- * rest are bugs, which become 500 without detail.
+ * Converts any thrown value: outages become 503, a bridge without a quote 502. The rest are bugs, which become 500
+ * without detail.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -107,14 +107,5 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ChainUnavailableError)
     return new ApiError('unavailable', 'A chain that is needed for this does not answer now.', {}, because)
   if (isDatabaseUnavailable(error)) return new ApiError('unavailable', 'The database does not answer now.', {}, because)
-  if (isRequestFault(error)) return new ApiError('invalid_request', 'The path is not well-formed.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)
 }
-
-/** Express sets a 4xx status on errors of the request itself, such as broken percent-encoding. */
-const isRequestFault = (error: unknown): boolean =>
-  error instanceof Error &&
-  'status' in error &&
-  typeof error.status === 'number' &&
-  error.status >= 400 &&
-  error.status < 500

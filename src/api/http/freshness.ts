@@ -6,11 +6,11 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
 
-/** What a network's tables may lack of the present. */
+/** Lag of a network's tables behind the present. */
 export interface Freshness {
   /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
   isCatchingUp: boolean
-  /** How far the tables are behind, seconds; null while they are current, or where nothing is known. */
+  /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
 }
 
@@ -39,24 +39,23 @@ export function createFreshness(deps: Sources): Asked['freshness'] {
 /** A network's reader; each answer serves for a second at most. */
 function readerOf(network: Network, { pool, chains }: Sources): () => Freshness | Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let last: { answer: Freshness | Promise<Freshness>; untilMs: number } | null = null
+  let answer: Freshness | Promise<Freshness> = CURRENT
+  let untilMs = hub ? 0 : Number.POSITIVE_INFINITY
   return () => {
-    if (!hub) return CURRENT
-    const nowMs = performance.now()
-    if (last && nowMs < last.untilMs) return last.answer
-    const answer = readHubState(pool, network, hub.label).then(freshnessOf)
-    const asked: typeof last = { answer, untilMs: nowMs + SERVED_FOR_MS }
-    last = asked
-    answer.then(
-      (freshness) => {
-        asked.answer = freshness
-        if (freshness.isCatchingUp) asked.untilMs = performance.now() + STALE_SERVED_FOR_MS
+    if (performance.now() < untilMs) return answer
+    const read = readHubState(pool, network, hub!.label).then(freshnessOf)
+    answer = read
+    untilMs = performance.now() + SERVED_FOR_MS
+    read.then(
+      (found) => {
+        answer = found
+        if (found.isCatchingUp) untilMs = performance.now() + STALE_SERVED_FOR_MS
       },
       () => {
-        asked.untilMs = 0
+        untilMs = 0
       },
     )
-    return answer
+    return read
   }
 }
 

@@ -16,7 +16,7 @@ interface Operation {
 
 const PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
 const committed = (path: string) =>
-  JSON.parse(readFileSync(new URL(`../../../docs${path}`, import.meta.url), 'utf8')) as Document
+  JSON.parse(readFileSync(new URL(`../../client/generated${path}`, import.meta.url), 'utf8')) as Document
 
 /** Target of a local reference. @throws Error for a dangling one */
 function resolve(document: Document, ref: string): unknown {
@@ -54,15 +54,11 @@ it('the documents have every route and no other, each in one of them', () => {
   expect(served).toContain('post /v1/register/evm')
 })
 
-describe.each(PATHS)('docs%s', (path) => {
+describe.each(PATHS)('%s', (path) => {
   const document = committed(path)
 
-  it('is what the routes say (else: npm run openapi)', () => {
-    expect(JSON.parse(JSON.stringify(openApiDocuments[path]!()))).toEqual(document)
-    expect(document.openapi).toBe('3.1.0')
-  })
-
   it('has v0.1, deprecated, in a document of its own', () => {
+    expect(document.openapi).toBe('3.1.0')
     const isOld = path === '/openapi-v0.1.json'
     for (const { path, operation } of operations(document)) {
       expect(path.startsWith('/v0.1/')).toBe(isOld)

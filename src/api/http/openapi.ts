@@ -18,10 +18,10 @@ const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'intern
 /** Statuses of a body that arrives too slowly, and of one that is too large. */
 const BODY_STATUSES = [408, 413]
 
-/** How a key is sent: either way will do, and with `optional` none. */
+/** Ways to send a key: either will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
-/** What a route is asked in the reference, where its schemas' own examples don't make a request. */
+/** Example of a request in the reference, where the schemas' own examples don't make one. */
 export interface Example {
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
@@ -151,7 +151,7 @@ function operation(
   }
 }
 
-/** Whether JSON answers of a route carry an entity tag: those that no key decides. */
+/** Tells whether JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 

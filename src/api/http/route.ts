@@ -20,7 +20,7 @@ export interface Session extends Pick<Address, 'type'>, StoredSession {
 }
 
 /**
- * Whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key
+ * Says whether a route looks at the authentication key. `required`: 401 without a valid key. `optional`: an invalid key
  * counts as none. Answers of both depend on the key, and say so to caches.
  */
 export type AuthRule = 'required' | 'optional' | undefined
@@ -44,6 +44,12 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   /** The caller, as the route's rule promises it. */
   session: SessionOf<Auth>
 }
+
+/**
+ * Source of the answers of a route beside the request: the journal, or unconfirmed bids too, while the network is
+ * caught up.
+ */
+export type Kept = 'journal' | 'facts'
 
 /** Longest wait that a request may ask for. */
 export const MAX_STAY_MS = 30_000
@@ -74,15 +80,12 @@ export interface Route {
    * where a key is required).
    */
   errors?: readonly ErrorCode[]
-  /** What a request costs its client; default: `costOf`. */
+  /** Cost of a request to its client; default: `costOf`. */
   cost?: number | ((query: Query, body: unknown) => number)
   /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
   staysBy?: string
-  /**
-   * A look-up without a key: who asks the same at the same moment shares an answer, which is kept where it says so
-   * (`isOfJournal`, `isOfFacts`).
-   */
-  isShared?: true
+  /** Its answers, but passing ones, are kept until that moves. No route with a key may say so: they are everybody's. */
+  kept?: Kept
   /** Its answers are streams, which stay until one side ends them. */
   isStream?: true
   /** Limit that is counted in the database too, for all processes. */
@@ -93,9 +96,10 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'kept' | 'handle'
 > & {
   auth?: Auth
+  kept?: Auth extends undefined ? Kept : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
 }
@@ -115,7 +119,8 @@ const declaring =
           query,
           isTestnet,
           body: (definition.body && parse(definition.body, body)) as z.output<Body>,
-          session: promised(definition.auth, session),
+          // the server has enforced the rule before
+          session: session as SessionOf<Auth>,
         },
         context,
       ),
@@ -128,10 +133,4 @@ export const route = {
   put: declaring('put'),
   patch: declaring('patch'),
   delete: declaring('delete'),
-}
-
-/** Narrows the session for the compiler; the server has enforced the rule before. */
-function promised<Auth extends AuthRule>(rule: Auth | undefined, session: Session | null): SessionOf<Auth> {
-  if (rule === 'required' && !session) throw new Error('a route that requires a key was called without a session')
-  return session as SessionOf<Auth>
 }

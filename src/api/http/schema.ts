@@ -23,7 +23,7 @@ export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) 
 
 const withOptional = new WeakMap<object, boolean>()
 
-/** Whether a part of a schema can do without a value: found once, since a body may hold a thousand elements. */
+/** Tells whether a part of a schema can do without a value: found once, since a body may hold a thousand elements. */
 function hasOptional(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   const known = withOptional.get(schema)

@@ -11,7 +11,7 @@ import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
 /** Wallets whose changes of a day an address makes: wallets cost nothing, and what they write stays for ever. */
 const WALLETS_OF_ADDRESS = 100
 
-/** What a wallet may change on a network. */
+/** Limits of a wallet's changes on a network. */
 export interface ChangeLimits {
   changesPerMinute: number
   changesPerDay: number
@@ -23,10 +23,10 @@ export interface ChangeLimits {
 /** Work of a change by what limits it. */
 type Work = { [Kind in 'changes' | 'clusters' | 'names']: number }
 
-/** What every change is at least. */
+/** Least cost of a change. */
 const LEAST: Work = { changes: 1, clusters: 0, names: 0 }
 
-/** What a change may write into the journal for one unit. */
+/** Size that a change may write into the journal for one unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /** Each event counts, each row of what is private and has none, and each KiB, since a community's rules may be long. */
@@ -37,7 +37,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   return { changes: Math.max(1, events, written, size), clusters: clusters.length, names: communityNames.length }
 }
 
-/** Whose change it is. */
+/** Author of the change. */
 interface Changer {
   network: Network
   wallet: Buffer
@@ -69,7 +69,7 @@ function chargesOf(limits: ChangeLimits, { network, wallet, community, address }
 
 const isAsked = ({ units }: Charge): boolean => units > 0
 
-/** Where a change is asked. */
+/** Address from which a change is asked. */
 interface Asked {
   network: Network
   pool: pg.Pool

@@ -21,7 +21,7 @@ export const solanaQuoteCost = (_query: Query, body: unknown): number =>
   CHAIN_COST + Math.max(0, elements(body) - 1) / TRANSACTIONS_PER_UNIT
 
 /**
- * What a request costs: as its route says, else a look-up 1, a bulk look-up 1 + n/100, a change 1 for each element.
+ * Cost of a request: as its route says, else a look-up 1, a bulk look-up 1 + n/100, a change 1 for each element.
  * @param body before it was checked
  */
 export function costOf({ cost, auth }: Pick<Route, 'cost' | 'auth'>, query: Query, body: unknown): number {

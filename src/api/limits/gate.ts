@@ -25,7 +25,7 @@ export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
 export interface Meter {
-  /** Whether the operator gave the client limits of its own. */
+  /** Tells whether the operator gave the client limits of its own. */
   readonly isRaised: boolean
   /** @throws ApiError rate_limited */
   spend(units: number): void
@@ -70,8 +70,14 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings
   const buckets = new Buckets()
-  const keys = new LRUCache<string, { rate: Rate | null; isKnown: boolean; atMs: number }>({ max: MAX_KEYS })
-  const asked = new Map<string, Promise<void>>()
+  const keys = new LRUCache<string, Awaited<ReturnType<typeof findApiKeyRate>>, { hash: Buffer; address: string }>({
+    ...{ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS, allowStaleOnFetchRejection: true, noDeleteOnStaleGet: true },
+    async fetchMethod(_id, _stale, { context: { hash, address } }) {
+      // at most as often as its address may ask
+      buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
+      return findApiKeyRate(pool, hash)
+    },
+  })
   const meterOf = (address: string, quotas: readonly Quota[], isRaised = false): Meter => ({
     isRaised,
     spend: (units) => buckets.withdraw(quotas, units),
@@ -87,22 +93,12 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: address, rate }])
   }
-  const lookUp = async (hash: Buffer, id: string, address: string): Promise<void> => {
-    try {
-      buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
-      keys.set(id, { ...(await findApiKeyRate(pool, hash)), atMs: performance.now() })
-    } catch {
-      // what was known before goes on
-    }
-  }
-  /** Looks a key up, at most as often as its address may ask; without an answer in time it is what it was, or none. */
+  /** Looks a key up; without an answer in time it is what it was, or none. */
   const find = async (hash: Buffer, id: string, address: string) => {
     const known = keys.get(id)
-    if (known && performance.now() - known.atMs < KEY_REMEMBERED_MS) return known
-    const answer = asked.get(id) ?? lookUp(hash, id, address).finally(() => asked.delete(id))
-    asked.set(id, answer)
-    await inTime(KEY_LIMIT_MS, answer, undefined)
-    return keys.get(id)
+    if (known) return known
+    const asked = keys.fetch(id, { context: { hash, address } }).catch(() => undefined)
+    return (await inTime(KEY_LIMIT_MS, asked, undefined)) ?? keys.peek(id, { allowStale: true })
   }
   const ofKey = async (hash: Buffer, client: Client): Promise<Meter> => {
     const id = hash.toString('base64')

@@ -5,14 +5,7 @@ import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 
 /** Public name of an address. */
-export interface NameRecord {
-  /** Address as answered: EVM in lower case; the input itself where it is no address. */
-  address: string
-  /** Type of the address; null where its form is unknown. */
-  type: Wallet['type'] | null
-  /** Public entry of the address, null where there is none. */
-  hit: AddressHit | null
-}
+export type NameRecord = ReturnType<typeof record | typeof unreadable>
 
 /** The public name of an address. A text that is no address, or has a wrong checksum, has none. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
@@ -36,33 +29,20 @@ export async function namesOfAddresses(context: Context, inputs: readonly string
   )
 }
 
-const record = (address: Wallet, hit: AddressHit | null): NameRecord => ({
-  address: address.text,
-  type: address.type,
-  hit,
-})
+const record = ({ text, type }: Wallet, hit: AddressHit | null) => ({ address: text, type, hit })
 
 /** Record of an unreadable input; a wrong checksum still shows that it is an EVM address. */
-const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address'): NameRecord => ({
+const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
   address: input,
-  type: problem === 'bad_checksum' ? 'evm' : null,
+  type: problem === 'bad_checksum' ? ('evm' as const) : null,
   hit: null,
 })
 
 /** Wallet that a name resolves to. */
-export interface AddressRecord {
-  address: string
-  type: Wallet['type']
-  clusterName: string
-  walletName: string
-  isVerified: boolean
-}
+export type AddressRecord = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
 /** The public wallets that texts resolve to, each with its text; what is no name or resolves to none is left out. */
-export async function resolveTexts(
-  context: Context,
-  inputs: readonly string[],
-): Promise<{ input: string; record: AddressRecord }[]> {
+export async function resolveTexts(context: Context, inputs: readonly string[]) {
   const asked = inputs.flatMap((input) => {
     const name = parseFullName(input)
     return name ? [{ input, name }] : []
@@ -75,10 +55,7 @@ export async function resolveTexts(
 }
 
 /** The public wallets that names resolve to, in the order given; null for a name that resolves to none. */
-export async function addressesOfNames(
-  context: Context,
-  names: readonly FullName[],
-): Promise<(AddressRecord | null)[]> {
+export async function addressesOfNames(context: Context, names: readonly FullName[]) {
   const { pool, network, batches } = context
   const hits =
     names.length === 1 ? [await batches[network].walletOf(names[0]!)] : await findByNames(pool, network, names)

@@ -48,13 +48,6 @@ export const availabilityAnswer = (name: string, found: Found) => ({
   ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
 })
 
-/** How long an answer about availability is kept: that of a name which is not taken hangs on unconfirmed bids. */
-export const keptWith = (availability: readonly Found[]) => ({
-  isOfJournal: true,
-  isOfFacts: availability.some((found) => found === 'free' || found === 'pending'),
-  needsCurrent: true,
-})
-
 /** Availability of texts, in their order. @throws ApiError catching_up */
 export async function availabilityOfTexts(context: Context, inputs: readonly string[]): Promise<Found[]> {
   const names = inputs.map(parseClusterName)

@@ -33,7 +33,7 @@ export async function namesOwnedBy(context: Context, input: string, page: Page) 
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
 }
 
-/** Where a page begins: behind a name in the journal, among the names of clusters or those below communities. */
+/** Beginning of a page: behind a name in the journal, among the names of clusters or those below communities. */
 interface Start {
   isBelow: boolean
   after: number

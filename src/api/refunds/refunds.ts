@@ -38,23 +38,15 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'>
 }
 
 /** Everything that an address is owed on a network. */
-export interface Refunds {
-  address: string
-  type: Wallet['type']
-  refunds: readonly Refund[]
-  /** Labels of chains that did not answer in time; what they owe is left out, hub credits stand without transaction. */
-  unavailable: readonly string[]
-  /** There is more, shown once some of this is taken. */
-  isTruncated: boolean
-}
+export type Refunds = Awaited<ReturnType<typeof refundsOf>>
 
 /**
- * What an address is owed on all chains of a network, each with the transaction that takes it. A chain that does not
+ * Debts to an address on all chains of a network, each with the transaction that takes it. A chain that does not
  * answer holds up no other.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
-export async function refundsOf(context: RefundContext, input: string, to: string | undefined): Promise<Refunds> {
+export async function refundsOf(context: RefundContext, input: string, to: string | undefined) {
   const { type, text: address, bytes } = requireListed(input)
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
@@ -74,6 +66,7 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
   ])
   return {
     ...{ address, type, refunds: asked.flatMap(({ refunds }) => refunds) },
+    /** Labels of chains that did not answer in time; what they owe is left out, hub credits have no transaction. */
     unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
   }
@@ -93,7 +86,7 @@ function requireReceiver(type: Wallet['type'], input: string): string {
   throw new ApiError('unsupported_address', 'The receiver can not be used.', { details: [{ path: 'to', message }] })
 }
 
-/** Who asks. */
+/** Caller. */
 interface Payer {
   payer: string
   /** Null for the payer itself. */

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { Patience } from '../../db/pg/pool.js'
 import type { Caller } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -16,43 +15,24 @@ export class CallerLeftError extends ApiError {
   }
 }
 
-/** Ends with the time, or with the caller's connection. Nothing waits until somebody asks for its signal. */
-export class CallerPatience implements Patience {
-  readonly #res: ServerResponse
-  readonly #endMs: number
-  #gone: AbortController | null = null
-
-  constructor({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs'>, limitMs: number) {
-    this.#res = res
-    this.#endMs = startedMs + limitMs
+/** Ends a time after the request began, or with the caller's connection. */
+export function patienceOf({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs'>, limitMs: number): Patience {
+  const leftMs = () => startedMs + limitMs - performance.now()
+  const ended = new AbortController()
+  const leave = () => {
+    clearTimeout(timer)
+    if (!res.writableFinished) ended.abort(new CallerLeftError())
   }
-
-  /** Called without its object, too. */
-  readonly leftMs = (): number => this.#endMs - performance.now()
-
-  get signal(): AbortSignal {
-    this.#gone ??= this.#watch()
-    return this.#gone.signal
-  }
-
-  #watch(): AbortController {
-    const gone = new AbortController()
-    const res = this.#res
-    const isDone = () => res.writableFinished
-    if (res.closed && !isDone()) gone.abort(new CallerLeftError())
-    const timer = setTimeout(() => gone.abort(tooLong()), Math.max(0, this.leftMs()))
-    res.once('close', () => {
-      clearTimeout(timer)
-      if (!isDone()) gone.abort(new CallerLeftError())
-    })
-    return gone
-  }
+  const timer = setTimeout(() => ended.abort(tooLong()), Math.max(0, leftMs()))
+  if (res.closed) leave()
+  else res.once('close', leave)
+  return { leftMs, signal: ended.signal }
 }
 
 /** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
 const ANSWER_MS = 15_000
 
-/** Who waits for the answer of a request. */
+/** Caller who waits for the answer of a request. */
 export const callerOf = (exchange: Exchange, { isRaised }: Pick<Meter, 'isRaised'>): Caller => ({
   address: countedAddress(exchange.ip),
   isRaised,
@@ -60,7 +40,7 @@ export const callerOf = (exchange: Exchange, { isRaised }: Pick<Meter, 'isRaised
   stay(ms) {
     // of this answer alone: Node sets it again before the next request
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
-    return new CallerPatience(exchange, ms).signal
+    return patienceOf(exchange, ms).signal
   },
   hasLeft: () => exchange.res.closed,
   whenGone: (act) => (exchange.res.closed ? act() : void exchange.res.once('close', act)),

@@ -1,21 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 import { authenticate, markForCaches } from '../auth/session.js'
-import { type Answer, type Message, messageOf, written } from '../http/answer.js'
+import { type Message, messageOf, written } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import { withStaleness } from '../http/freshness.js'
+import { requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
-import { MAX_STAY_MS, type Route } from '../http/route.js'
+import { MAX_STAY_MS, type Route, type Session } from '../http/route.js'
 import { costOf } from '../limits/costs.js'
 import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
 import type { Finish } from './answerer.js'
-import { createDeadlines } from './deadlines.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
-import { createMemory, type Kept, keyOf, type Memory, type Question, type Reading } from './memory.js'
-import { CallerLeftError, CallerPatience, callerOf, tooLong } from './patience.js'
+import { createMemory, keyOf, type Made } from './memory.js'
+import { CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
@@ -30,19 +29,17 @@ type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
-  const beginSoon = createDeadlines(deadlineMs)
-  const beginLate = createDeadlines(deadlineMs + MAX_STAY_MS)
-  const memory = createMemory(contexts.mainnet)
-  const own = { contexts, memory, changeLimitMs: deadlineMs - CHANGE_MARGIN_MS }
+  const own = { contexts, memory: createMemory(contexts.mainnet.batches), changeMs: deadlineMs - CHANGE_MARGIN_MS }
   return (route: Route, exchange: Exchange): void => {
     const { req, res, params } = exchange
+    const mayStay = staysLong(route, req.url ?? '')
     let meter = UNLIMITED
     let isOpen = true
     const reply = (message: Message, error?: ApiError) => finish(exchange, message, meter.fields(), error)
     const conclude = (act: () => void) => {
       if (!isOpen) return
       isOpen = false
-      forget()
+      clearTimeout(deadline)
       act()
     }
     const fail = (thrown: unknown) =>
@@ -53,53 +50,26 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
         const answer = markDeprecated(route, params, markForCaches(route.auth, false, errorAnswer(error)))
         unhurried(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
       })
-    const begin = staysLong(route, req.url ?? '') ? beginLate : beginSoon
-    const forget = begin(() => {
-      if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
-    })
-    const make = (asked: Asked, reading: Reading | null) =>
-      run(asked, reading, own).then((made) => conclude(() => reply(messageOf(made))), fail)
-    const tell = ({ answer, message, cost }: Kept) => {
-      meter.spend(cost - 1 - (answer.unspent ?? 0))
-      conclude(() => reply(message))
-    }
-    const answer = (request: Request, reading: Reading) => {
-      const state = contexts[request.network].freshness(request.network)
-      const isPlain = !(state instanceof Promise) && state.staleSeconds === null && !req.headers['if-none-match']
-      const kept = isPlain ? memory.recall(request, reading) : null
-      if (kept instanceof Promise) kept.then(tell).catch(fail)
-      else if (kept) tell(kept)
-      else make(askedOf(request), reading)
-    }
-    const ask = (query: Query, bytes: Buffer | undefined) => {
-      const network = isTestnet(query) ? 'testnet' : 'mainnet'
-      const key = route.isShared && !staysLong(route, req.url ?? '') ? keyOf(req, bytes) : null
-      const request = { route, exchange, meter, query, bytes, network, key } as const
-      const reading = memory.read(request)
-      if (reading) reading.then((read) => answer(request, read)).catch(fail)
-      else make(askedOf(request), null)
-    }
-    const start = (found: Meter) => {
-      meter = found
+    const deadline = setTimeout(
+      () => {
+        if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
+      },
+      mayStay ? deadlineMs + MAX_STAY_MS : deadlineMs,
+    )
+    const serve = async () => {
+      const found = gate.ofClient(exchange)
+      meter = found instanceof Promise ? await found : found
       meter.spend(1)
       const query = queryOf(req)
-      if (!route.body) ask(query, undefined)
-      else
-        readBytes(exchange)
-          .then((bytes) => ask(query, bytes))
-          .catch(fail)
+      const bytes = route.body && (await readBytes(exchange))
+      const message = await messageFor({ route, exchange, meter, query, bytes, mayStay }, own)
+      conclude(() => reply(message))
     }
-    try {
-      const found = gate.ofClient(exchange)
-      if (found instanceof Promise) found.then(start).catch(fail)
-      else start(found)
-    } catch (error) {
-      fail(error)
-    }
+    serve().catch(fail)
   }
 }
 
-/** Whether a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+/** Tells whether a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
 const staysLong = ({ staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
@@ -110,73 +80,76 @@ export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: C
   else setTimeout(reply, ms).unref()
 }
 
-interface Request extends Question {
-  route: Route
-  exchange: Exchange
-  meter: Meter
-  query: Query
-  /** Undefined where the route has no body. */
-  bytes: Buffer | undefined
-}
-
-/** A request that its limits let through. */
-interface Asked extends Request {
-  body: unknown
-  cost: number
-}
-
 function queryOf({ url = '' }: IncomingMessage): Query {
   if (url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   return parseQuery(url)
 }
 
-/** Parses a request and spends what it costs beyond the unit of each. @throws ApiError rate_limited, invalid_request */
-function askedOf(request: Request): Asked {
-  const { route, exchange, meter, query, bytes } = request
-  const body = bytes && bodyOf(exchange.req, bytes, route.maxBodyBytes)
-  const cost = costOf(route, query, body)
-  meter.spend(cost - 1)
-  return { body, cost, ...request }
+interface Request {
+  route: Route
+  exchange: Exchange
+  meter: Meter
+  query: Query
+  /** Undefined where the route has no body. */
+  bytes: Buffer | undefined
+  mayStay: boolean
 }
 
-/** What all requests share. */
+/** Parts that all requests share. */
 interface Own {
   contexts: Contexts
-  memory: Memory
-  changeLimitMs: number
+  memory: ReturnType<typeof createMemory>
+  changeMs: number
 }
 
-/** @param reading of the journal's version, where it was read */
-async function run(asked: Asked, reading: Reading | null, own: Own): Promise<Answer> {
-  const { route, exchange, meter, query, network, body } = asked
-  const { contexts, memory, changeLimitMs } = own
-  const { req, params } = exchange
-  const shared = contexts[network]
-  const isRead = route.method === 'get'
-  const mayStay = isRead && (route.staysBy !== undefined || route.isStream)
-  // reads change nothing that a caller's leaving would have to stop, and one may be for others too
-  const context: Context = mayStay
-    ? { ...shared, caller: callerOf(exchange, meter) }
-    : isRead || route.isShared
-      ? shared
-      : { ...shared, caller: callerOf(exchange, meter), patience: new CallerPatience(exchange, changeLimitMs) }
-  const session = route.auth ? await authenticate(req, route.auth, context) : null
-  if (route.countedTogether) await meter.spendTogether(route.countedTogether, asked.cost)
-  const read = reading ?? (await memory.read(asked))
-  // some kept answers are given while the network is caught up alone
-  if (read) await Promise.allSettled([context.freshness(network)])
-  const known = read && memory.recall(asked, read)
-  const made = known
-    ? (await known).answer
-    : await memory.make(asked, read, async () => {
-        const request = { params, query, isTestnet: network === 'testnet', body, session }
-        const answer = markDeprecated(route, params, await route.handle(request, context))
-        // an answer that may depend on a key is for nobody's cache
-        const told = isRead && !route.auth ? tagged(answer) : answer
-        return route.isShared ? written(told) : told
-      })
-  const answer = await withStaleness(made, context)
-  if (answer.unspent) meter.giveBack(answer.unspent)
-  return markForCaches(route.auth, session === null, unlessKnown(answer, req.headers['if-none-match']))
+/** The answer to a request that its limits let through, kept or made. @throws ApiError, and what the handler throws */
+async function messageFor(request: Request, { contexts, memory, changeMs }: Own): Promise<Message> {
+  const { route, exchange, meter, query, bytes, mayStay } = request
+  const { req } = exchange
+  const network = isTestnet(query) ? 'testnet' : 'mainnet'
+  const context = contexts[network]
+  const key = route.kept && !mayStay ? keyOf(req, bytes) : null
+  const version = key === null ? null : await memory.version(key, network, route.kept!)
+  const known = key !== null && version !== null ? memory.recall(key, version) : null
+  if (known) {
+    if (route.kept === 'facts') await requireCurrent(context)
+    meter.spend(known.cost - 1)
+    return told(known, null, request, context)
+  }
+  const body = bytes && bodyOf(req, bytes, route.maxBodyBytes)
+  const cost = costOf(route, query, body)
+  meter.spend(cost - 1)
+  const own = ownContext(request, context, changeMs)
+  const session = route.auth ? await authenticate(req, route.auth, own) : null
+  if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
+  const { params } = exchange
+  const given = await route.handle({ params, query, isTestnet: network === 'testnet', body, session }, own)
+  const marked = markDeprecated(route, params, given)
+  // an answer that may depend on a key is for nobody's cache
+  const answer = written(route.method === 'get' && !route.auth ? tagged(marked) : marked)
+  const unspent = answer.unspent ?? 0
+  meter.giveBack(unspent)
+  const made = { answer, message: messageOf(answer), cost: cost - unspent }
+  if (key !== null) memory.keep(key, version, made)
+  return told(made, session, request, context)
+}
+
+/** The context of a handler: reads change nothing that a caller's leaving would have to stop. */
+function ownContext({ route, exchange, meter, mayStay }: Request, context: Context, changeMs: number): Context {
+  const isRead = route.method === 'get' || route.kept !== undefined
+  if (isRead) return mayStay || route.isStream ? { ...context, caller: callerOf(exchange, meter) } : context
+  return { ...context, caller: callerOf(exchange, meter), patience: patienceOf(exchange, changeMs) }
+}
+
+/** The message of an answer to one caller: what is kept is sent as it is wherever the request adds nothing. */
+async function told(
+  { answer, message }: Made,
+  session: Session | null,
+  { route, exchange }: Request,
+  context: Context,
+): Promise<Message> {
+  const current = await withStaleness(answer, context)
+  const own = markForCaches(route.auth, session === null, unlessKnown(current, exchange.req.headers['if-none-match']))
+  return own === answer ? message : messageOf(own)
 }

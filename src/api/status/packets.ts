@@ -117,7 +117,7 @@ async function outcomeOf(
 const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined): HubCredit | null =>
   credit ? { eid: credit.eid, amountWei: credit.amountWei.toString(), owner: decodeAddress(credit.wallet).text } : null
 
-/** What a transaction of the hub credited for its own bids. */
+/** Credits of a transaction of the hub for its own bids. */
 export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
   const credits = (await creditsIn(context.pool, context.network, tx)).filter(({ eid }) => eid === 0)
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)

@@ -32,6 +32,6 @@ export async function statusOf(context: Context, tx: string): Promise<TxStatus |
   return id.type === 'evm' ? evmStatus(context, id.hash) : solanaStatus(context, id.signature)
 }
 
-/** Whether the journal alone decides a status: a transaction of the hub whose bids all won. */
+/** Tells whether the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')

@@ -3,46 +3,37 @@ import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { idBytes, parseTxId, statusOf } from './status.js'
 
-/** A wait for another status. */
-export interface StatusWait {
-  /** The status that the caller knows; default: the one that is found first. */
-  since?: Status | undefined
-  ms: number
-}
-
 /** Status that was waited for, and how often it was looked for. */
-export interface Waited {
-  found: TxStatus
-  looks: number
-}
+type Waited = { found: TxStatus; looks: number }
 
 /**
  * The status of a transaction once it differs from a known one or is terminal, else as it is after the wait. Where no
  * place is free it is answered at once.
+ * @param since the status that the caller knows; default: the one that is found first
  * @returns null for a text that is no transaction's id
  * @throws ChainUnavailableError as statusOf
  */
-export async function awaitStatus(context: Context, tx: string, wait: StatusWait): Promise<Waited | null> {
+export async function awaitStatus(
+  context: Context,
+  tx: string,
+  { ms, since }: { ms: number; since: Status | undefined },
+): Promise<Waited | null> {
   const id = parseTxId(tx)
   if (!id) return null
   const { caller, waits } = context
-  const free = wait.ms > 0 && caller ? waits.places.take(caller.address) : null
+  const free = ms > 0 && caller ? waits.places.take(caller.address) : null
   if (!caller || typeof free !== 'function') return { found: (await statusOf(context, tx))!, looks: 1 }
   try {
-    return await untilMoved(context, { tx, bytes: idBytes(id), since: wait.since, signal: caller.stay(wait.ms) })
+    return await untilMoved(context, { tx, bytes: idBytes(id), since, signal: caller.stay(ms) })
   } finally {
     free()
   }
 }
 
-interface Watch {
-  tx: string
-  bytes: Buffer
-  since: Status | undefined
-  signal: AbortSignal
-}
-
-async function untilMoved(context: Context, { tx, bytes, since, signal }: Watch): Promise<Waited> {
+async function untilMoved(
+  context: Context,
+  { tx, bytes, since, signal }: { tx: string; bytes: Buffer; since: Status | undefined; signal: AbortSignal },
+): Promise<Waited> {
   const { waits, caller } = context
   let known = since
   for (let looks = 1; ; looks++) {

@@ -4,7 +4,6 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { mapInTurns } from '../guard/slices.js'
 import { JSON_TYPE } from '../http/answer.js'
-import { type Json, jsonText } from '../http/json.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { pageCost } from '../limits/costs.js'
@@ -64,10 +63,10 @@ type ShownEvent = PublicEvent & { type: ShownType }
 
 const isShown = (event: PublicEvent): event is ShownEvent => SHOWN_AS[event.type] !== null
 
-function dataOf(event: ShownEvent): Json {
+function dataOf(event: ShownEvent) {
   switch (event.type) {
     case 'REGISTER_NAME':
-      return { name: event.name, weiAmount: event.amountWei }
+      return { name: event.name, weiAmount: event.amountWei.toString() }
     case 'ADD_WALLET':
     case 'UPDATE_WALLET_NAME':
     case 'VERIFY_WALLET':
@@ -77,19 +76,21 @@ function dataOf(event: ShownEvent): Json {
   }
 }
 
-function view(event: ShownEvent, { actor, atMs }: FeedItem): Json {
+/** JSON of an event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
+function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem): string {
   // a name is shown under the wallet that signed its bid
   const wallet = event.type === 'REGISTER_NAME' ? actor! : event.wallet
-  const { type, text } = decodeWallet(wallet)
-  return {
+  const { type, text: address } = decodeWallet(wallet)
+  const json = JSON.stringify({
     eventType: SHOWN_AS[event.type],
     clusterId: event.cluster,
     bytes32Address: toHex(addressToWord(wallet)),
-    address: text,
+    address,
     addressType: type,
     data: dataOf(event),
     timestamp: Math.floor(atMs / 1_000),
-  }
+  })
+  return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
 }
 
 const events = route.get('/v0.1/events', {
@@ -108,7 +109,7 @@ const events = route.get('/v0.1/events', {
       shows: isShown,
     })
     const { nextPage, items, resume } = page
-    const shown = await mapInTurns(items, (item) => (isShown(item.event) ? [jsonText(view(item.event, item))] : []))
+    const shown = await mapInTurns(items, (item) => (isShown(item.event) ? [jsonOf(item.event, item)] : []))
     const next = nextPage ? `"nextPage":${JSON.stringify(nextPage)},` : ''
     const text = `{${next}"items":[${shown.flat().join()}],"resume":${JSON.stringify(resume)}}`
     return { status: 200, content: { type: JSON_TYPE, text }, version: versionOf(page) }

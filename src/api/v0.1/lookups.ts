@@ -2,7 +2,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { type FullName, parseClusterName, parseFullName, parseName } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
-import { type Answer, ok, okOfJournal } from '../http/answer.js'
+import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
@@ -37,11 +37,11 @@ const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ 
 /** Answer of a single look-up, with the full name of the wallet it found. */
 async function walletNamed(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
-  return okOfJournal(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
+  return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
-  isShared: true,
+  kept: 'journal',
   deprecated: byName,
   summary: 'The address of a cluster name',
   description,
@@ -51,7 +51,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
-  isShared: true,
+  kept: 'journal',
   deprecated: byName,
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
@@ -63,7 +63,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
-  isShared: true,
+  kept: 'journal',
   deprecated: byName,
   summary: 'The addresses of many names',
   description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
@@ -71,7 +71,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   responses: answers('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
-    okOfJournal((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
+    ok((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
 })
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
@@ -81,16 +81,16 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
-  isShared: true,
+  kept: 'journal',
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: answers('Its name, null where it has none', fullName.nullable()),
-  handle: async ({ params }, context) => okOfJournal(fullNameOf(await nameOfAddress(context, params.address!))),
+  handle: async ({ params }, context) => ok(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
-  isShared: true,
+  kept: 'journal',
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
   description: 'One element per input, in its order.',
@@ -102,7 +102,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   errors: ['too_many'],
   async handle({ body }, context) {
     const records = await namesOfAddresses(context, body)
-    return okOfJournal(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
+    return ok(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
   },
 })
 

@@ -5,7 +5,7 @@ import type { Context } from '../http/context.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
-import { availabilityOfTexts, keptWith } from '../names/names.js'
+import { availabilityOfTexts } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { isOfJournal, statusOf } from '../status/status.js'
 import {
@@ -29,11 +29,11 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
 async function checkAnswer(context: Context, inputs: readonly string[], isOne = false): Promise<Answer> {
   const availability = await availabilityOfTexts(context, inputs)
   const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
-  return { ...ok(isOne ? each[0] : each), ...keptWith(availability) }
+  return ok(isOne ? each[0] : each)
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
-  isShared: true,
+  kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
@@ -43,7 +43,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
 })
 
 const checkMany = route.post('/v0.1/register/check', {
-  isShared: true,
+  kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether names can be registered',
   description: 'One element per input, in its order; what is no name is not available.',
@@ -124,7 +124,7 @@ function feesOf(quote: EvmQuote | SolanaQuote) {
 
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
-  isShared: true as const,
+  kept: 'journal' as const,
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   description: 'What is neither a transaction hash nor a signature is not found.',
   cost: CHAIN_COST,
@@ -142,7 +142,7 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unspentOf(found) : CHAIN_COST - 1,
-    isOfJournal: found !== null && isOfJournal(tx, found),
+    isPassing: found === null || !isOfJournal(tx, found),
   }
 }
 

@@ -32,7 +32,7 @@ const messages = GET_AND_POST.map((method) =>
   }),
 )
 
-/** What the message is bound to. @throws ApiError invalid_request where wallet and type are not both there */
+/** Wallet to which the message is bound. @throws ApiError invalid_request where wallet and type are not both there */
 function boundTo(query: Query): Signer | undefined {
   const wallet = query.get('wallet')
   const type = wordOf(query, 'type', addressType.options)

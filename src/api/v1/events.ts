@@ -118,7 +118,7 @@ function bytesOf(texts: readonly string[]): Buffer {
   return bytes
 }
 
-/** What decides a page: the events between two numbers never change, and a page's token tells where it ends. */
+/** Bounds of a page: the events between two numbers never change, and a page's token tells where it ends. */
 export const versionOf = ({ generation, items, nextPage, resume }: Awaited<ReturnType<typeof feedPage>>): string =>
   [generation, items[0]?.number ?? 0, items.length, nextPage ? 1 : 0, resume].join('.')
 
@@ -174,7 +174,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
-/** What a stream of the feed shows. @throws ApiError unsupported_address, invalid_request */
+/** Filter of a stream of the feed. @throws ApiError unsupported_address, invalid_request */
 const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') })
 
 function actorOf(query: Query): Buffer | undefined {

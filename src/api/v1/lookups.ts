@@ -1,8 +1,7 @@
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
-import { PAGE_POLICY } from '../../web/policy.js'
-import { ok, okOfJournal } from '../http/answer.js'
+import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -28,7 +27,7 @@ const view = ({ address, type, hit }: NameRecord) =>
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
-  isShared: true,
+  kept: 'journal',
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: {
@@ -37,18 +36,18 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
   async handle({ params }, context) {
     const record = await nameOfAddress(context, params.address!)
-    return { ...okOfJournal(view(record)), status: record.hit ? 200 : 404 }
+    return { ...ok(view(record)), status: record.hit ? 200 : 404 }
   },
 })
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
-  isShared: true,
+  kept: 'journal',
   summary: 'The names of many addresses',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: answers('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
-  handle: async ({ body }, context) => okOfJournal((await namesOfAddresses(context, body)).map(view)),
+  handle: async ({ body }, context) => ok((await namesOfAddresses(context, body)).map(view)),
 })
 
 const AddressRecordSchema = named('AddressRecord', {
@@ -61,7 +60,7 @@ const AddressRecordSchema = named('AddressRecord', {
 })
 
 const addressesOfNamesRoute = route.post('/v1/names', {
-  isShared: true,
+  kept: 'journal',
   summary: 'The addresses of many names',
   description:
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
@@ -73,7 +72,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
     const found = await resolveTexts(context, inputs)
-    return okOfJournal(found.map(({ input, record }) => ({ name: input, ...record })))
+    return ok(found.map(({ input, record }) => ({ name: input, ...record })))
   },
 })
 
@@ -155,8 +154,8 @@ export const profile = route.get('/:name', {
     const found = await Promise.all(NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)))
     if (found.every((cluster) => cluster === null))
       throw new ApiError('not_found', 'There is no such route, and nobody holds such a name; /openapi.json lists them.')
-    const { type, text, cacheControl } = page
-    return { status: 200, content: { type, text, policy: PAGE_POLICY }, headers: { 'cache-control': cacheControl } }
+    const { type, text, cacheControl, policy } = page
+    return { status: 200, content: { type, text, policy }, headers: { 'cache-control': cacheControl } }
   },
 })
 

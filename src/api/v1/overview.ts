@@ -1,3 +1,7 @@
+import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
+import { readCounts } from '../../db/registry/overview.js'
+import { behindMs, chainProblem } from '../../ops/chainState.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
@@ -23,7 +27,25 @@ const overview = route.get('/v1/overview', {
       }),
     ),
   }),
-  handle: async ({ isTestnet }, context) => ok({ isTestnet, ...(await context.overview(context.network)) }),
+  async handle({ isTestnet }, { pool, network, now, chains, solana }) {
+    const [counts, states] = await Promise.all([readCounts(pool, network), readChainStates(pool)])
+    const own = [...chains, ...solana].filter((chain) => chain.network === network)
+    return ok({ isTestnet, counts, chains: own.map(({ label }) => progressOf(label, network, states, now())) })
+  },
 })
+
+/** Progress of a chain. */
+function progressOf(label: string, network: Network, states: readonly StoredState[], nowMs: number) {
+  const stored = states.find(({ state }) => state.network === network && state.label === label)
+  if (!stored) return { network: label, block: null, confirmed: null, behindSeconds: null, isHealthy: false }
+  const { state, ageMs } = stored
+  // by the clock of who wrote it, so that two clocks are never compared
+  const ms = behindMs(state, nowMs - ageMs)
+  return {
+    ...{ network: label, block: state.latest, confirmed: state.confirmed },
+    behindSeconds: ms === null ? null : Math.round((ms + ageMs) / 1_000),
+    isHealthy: chainProblem(state, nowMs) === null,
+  }
+}
 
 export const overviewRoutes = [overview]

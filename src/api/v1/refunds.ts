@@ -69,7 +69,7 @@ const refunds = route.get('/v1/refunds/:address', {
     ok(refundsView(await refundsOf(context, params.address!, query.get('to'))), NO_STORE),
 })
 
-/** What an address is owed, as it is answered. */
+/** Debts to an address, as they are answered. */
 export const refundsView = ({ address, type, refunds: owed, unavailable, isTruncated }: Refunds) => ({
   ...{ address, type, refunds: owed.map(refundView), unavailable, truncated: isTruncated },
 })

@@ -7,7 +7,7 @@ import { integerOf, wordOf } from '../http/query.js'
 import { MAX_STAY_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOfTexts, keptWith, UNAVAILABLE } from '../names/names.js'
+import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
 import { isOfJournal } from '../status/status.js'
@@ -15,7 +15,7 @@ import { awaitStatus } from '../status/wait.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
-  isShared: true,
+  kept: 'facts',
   summary: 'Whether names can be registered',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`; nor is what is no name: `reason: "invalid_name"`.',
@@ -33,8 +33,7 @@ const check = route.post('/v1/names/register/check', {
   errors: ['too_many', 'catching_up'],
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
-    const answer = ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
-    return { ...answer, ...keptWith(availability) }
+    return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
   },
 })
 
@@ -305,7 +304,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .optional()
       .openapi({ description: 'The status that is known; default: the one at the start of the wait' }),
   }),
-  isShared: true,
+  kept: 'journal',
   cost: CHAIN_COST,
   staysBy: 'wait',
   responses: answers('Its status', StatusSchema),
@@ -317,7 +316,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const { found, looks } = waited
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
-    return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isOfJournal: isOfJournal(tx, found) }
+    return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isPassing: !isOfJournal(tx, found) }
   },
 })
 

@@ -159,7 +159,7 @@ async function owedOn(rpc: Rpc, { communityPayments }: ChainConfig, question: Ow
   const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
-    // one that was named by mistake is no contract
+    // an address that was named by mistake is no contract
     ...question.former.map((contract) => rpc.onOneNode((call) => orIfRefused(by(contract)(call), []))),
   ])
   return owed.flat()

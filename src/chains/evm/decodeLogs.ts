@@ -34,7 +34,7 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   ends: parts.flatMap(({ ends }) => ends),
 })
 
-/** Whether there is nothing of ours. */
+/** Tells whether there is nothing of ours. */
 export const isEmpty = (logs: DecodedLogs): boolean => Object.values(logs).every(({ length }) => length === 0)
 
 /** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
@@ -76,7 +76,7 @@ export function filterOf({ role, contract, communityPayments }: OurContracts): L
   return { addresses: [contract, communityPayments], topics: [...topics, ...PAYMENT_TOPICS] }
 }
 
-/** Whether a log makes its transaction a registration. */
+/** Tells whether a log makes its transaction a registration. */
 export function isRegistrationLog(
   { role, contract, communityPayments }: OurContracts,
   log: { address: Hex; topics: readonly Hex[] },
@@ -108,7 +108,7 @@ function hasShape(log: RawLog): boolean {
   )
 }
 
-/** Whether the tables can hold a log's counts: a contract of others may log any words. */
+/** Tells whether the tables can hold a log's counts: a contract of others may log any words. */
 function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
   if (first === RECEIVED_TOPIC) return Number(data) < 2 ** 31
   return (first !== CREDITED_TOPIC && first !== WITHDRAWN_TOPIC) || Number(eid) < 2 ** 32
@@ -154,7 +154,7 @@ function decodeHubLogs(
     const [first] = log.topics
     const isBid = first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
-    // it follows its bid at once
+    // a referral follows its bid at once
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))

@@ -36,14 +36,6 @@ describe('fees', () => {
     expect(estimateFees(0n, [0n, 0n])).toEqual(least)
   })
 
-  it('rise by 10 % in both fields, rounded up, or to the fresh estimate', () => {
-    const previous = { maxFeePerGas: 101n, maxPriorityFeePerGas: 10n }
-    expect(bumpFees(previous, { maxFeePerGas: 50n, maxPriorityFeePerGas: 20n }, NO_CAP)).toEqual({
-      maxFeePerGas: 112n,
-      maxPriorityFeePerGas: 20n,
-    })
-  })
-
   it('rise at least 10 % and 1 wei in both fields, to at most 3 times the fresh estimate', () => {
     fc.assert(
       fc.property(fees, estimate, (previous, fresh) => {
@@ -73,65 +65,17 @@ describe('fees', () => {
     expect(steps).toBe(12)
   })
 
-  it.each<[tips: bigint[], median: bigint]>([
-    [[7_000_000n], 7_000_000n],
-    [[9_000_000n, 2_000_000n], 9_000_000n],
-    [[30_000_000n, 4_000_000n, 100_000_000n], 30_000_000n],
-    [[100_000_000n, 9_000_000n, 20_000_000n, 3_000_000n], 20_000_000n],
-    [[1_000_001n, 1_000_001n, 1_000_000n], 1_000_001n],
-    [[999_999n], 1_000_000n],
-  ])('take the median of the tips by their value: %s, %s', (tips, median) => {
-    expect(estimateFees(0n, tips)).toEqual({ maxFeePerGas: median, maxPriorityFeePerGas: median })
-    expect(estimateFees(3n, tips).maxFeePerGas).toBe(6n + median)
-  })
-
-  it.each<[previous: [bigint, bigint], fresh: [bigint, bigint], raised: [bigint, bigint]]>([
-    // at least 1 wei, where 10 % are less
-    [
-      [1n, 1n],
-      [1n, 1n],
-      [2n, 2n],
-    ],
-    [
-      [9n, 0n],
-      [9n, 0n],
-      [10n, 1n],
-    ],
-    // 10 % exactly, and rounded up
-    [
-      [100n, 10n],
-      [1n, 1n],
-      [110n, 11n],
-    ],
-    [
-      [101n, 11n],
-      [1n, 1n],
-      [112n, 13n],
-    ],
-    // the fresh estimate where that is more
-    [
-      [100n, 10n],
-      [111n, 12n],
-      [111n, 12n],
-    ],
-    // the tip is part of the whole
-    [
-      [10n, 10n],
-      [1n, 50n],
-      [50n, 50n],
-    ],
-  ])('of %s against %s rise to %s', (previous, fresh, raised) => {
-    const feesOf = ([maxFeePerGas, maxPriorityFeePerGas]: [bigint, bigint]): Fees => ({
+  it.each<[previous: [bigint, bigint], fresh: [bigint, bigint], raised: [bigint, bigint], because: string]>([
+    [[9n, 0n], [9n, 0n], [10n, 1n], 'at least 1 wei'],
+    [[101n, 11n], [1n, 1n], [112n, 13n], '10 %, rounded up'],
+    [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
+    [[10n, 10n], [1n, 50n], [50n, 50n], 'the tip is part of the whole'],
+  ])('of %s against %s rise to %s: %s', (previous, fresh, raised) => {
+    const of = ([maxFeePerGas, maxPriorityFeePerGas]: [bigint, bigint]): Fees => ({
       maxFeePerGas,
       maxPriorityFeePerGas,
     })
-    expect(raiseFees(feesOf(previous), feesOf(fresh))).toEqual(feesOf(raised))
-  })
-
-  it('rise while the chain’s price is above them, whatever the tip was', () => {
-    const sent = { maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 30n * GWEI }
-    const now = estimateFees(60n * GWEI, [2n * GWEI])
-    expect(bumpFees(sent, now, NO_CAP)).toEqual({ maxFeePerGas: 122n * GWEI, maxPriorityFeePerGas: 33n * GWEI })
+    expect(raiseFees(of(previous), of(fresh))).toEqual(of(raised))
   })
 
   it('rise to three times the fresh estimate’s price, and no further', () => {

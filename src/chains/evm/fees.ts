@@ -36,7 +36,7 @@ export function raiseFees(previous: Fees, fresh: Fees): Fees {
 export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
-/** What a unit of gas costs at a base fee. */
+/** Price of a unit of gas at a base fee. */
 const priceAt = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFeeWei: bigint): bigint =>
   min(maxFeePerGas, baseFeeWei + maxPriorityFeePerGas)
 

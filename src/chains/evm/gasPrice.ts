@@ -67,25 +67,19 @@ async function priceAt(ask: Call, height: number): Promise<bigint> {
   return BigInt(baseFeePerGas[0] ?? '0x0') + BigInt(reward?.[0]?.[0] ?? '0x0')
 }
 
-/** The highest price of gas at which anything is signed on a chain, read anew every hour where none is configured. */
-export class GasPriceCap {
-  readonly #config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>
-  readonly #ofDay: () => Promise<bigint>
-
-  constructor(rpc: Rpc, config: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>, nowMs: () => number) {
-    this.#config = config
-    const ask = async (): Promise<bigint> => {
-      const caps = (await rpc.onTwoNodes(readDay)).map(priceCapWei)
-      return caps.reduce((least, cap) => (cap < least ? cap : least))
-    }
-    this.#ofDay = servedFor(HOUR_MS, ask, nowMs)
+/**
+ * Creates a reader of the highest price of gas at which anything is signed on a chain, wei, read anew every hour where
+ * none is configured. @returns a function that throws ChainUnavailableError while no node has told a day's prices
+ */
+export function createGasPriceCap(
+  rpc: Rpc,
+  { local, maxGasPriceWei }: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>,
+  nowMs: () => number,
+): () => Promise<bigint> {
+  if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
+  const ask = async (): Promise<bigint> => {
+    const caps = (await rpc.onTwoNodes(readDay)).map(priceCapWei)
+    return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-
-  /** Wei per unit of gas. @throws ChainUnavailableError while no node has told a day's prices */
-  async wei(): Promise<bigint> {
-    const { maxGasPriceWei, local } = this.#config
-    if (maxGasPriceWei !== undefined) return maxGasPriceWei
-    if (local) return NO_CAP_WEI
-    return this.#ofDay()
-  }
+  return servedFor(HOUR_MS, ask, nowMs)
 }

@@ -42,26 +42,23 @@ export interface Mined {
 export interface NonceView {
   /** Number of the newest block. */
   head: number
-  /** Whether the job's effect is on chain, whoever caused it. */
+  /** Tells whether the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
   /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of whichever of the job's transactions has one. */
   mined: Mined | null
-  /** Whether what is confirmed is more than one node's word. */
+  /** Tells whether what is confirmed is more than one node's word. */
   isSure: boolean
 }
 
-/** What one node knows of a job. */
+/** View of a job by one node. */
 export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
-
-/** What all nodes know of a job, and how many were asked. */
-export type Searched = Pick<NonceView, 'mined' | 'nonce'> & { searched: number }
 
 /** States of a nonce, the least used first. */
 export const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
 
-/** How far the effect of a job is, the least first. */
+/** Stages of a job's effect, the least first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
 
 /** The blocks as of which a job is looked at. */
@@ -70,7 +67,7 @@ interface Heads {
   confirmed: number
 }
 
-/** What two nodes agree on, of which the second knows the blocks that the first calls confirmed. */
+/** View that two nodes agree on, of which the second knows the blocks that the first calls confirmed. */
 export function agreed([first, second]: readonly Look[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = first!
   if (!second || second.head < confirmedHead) return { ...view, isSure: isLocal }
@@ -80,7 +77,7 @@ export function agreed([first, second]: readonly Look[], isLocal: boolean): Nonc
   return { ...view, done, mined: view.mined && { ...view.mined, isConfirmed }, isSure: true }
 }
 
-/** What one node knows of a job. @param ask the node */
+/** Asks one node about a job. @param ask the node */
 export async function look(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<Look> {
   const { latest, confirmed } = await readHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
@@ -89,17 +86,6 @@ export async function look(ask: Call, { chain, account }: Signer, call: JobCall,
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
   return { head: latest.number, confirmedHead: confirmed, nonce, mined, done: await readDone(ask, call, job, heads) }
-}
-
-/** What one node knows of a job's transactions. @param ask the node */
-export async function search(
-  ask: Call,
-  { chain, account }: Signer,
-  job: NonceJob,
-): Promise<Omit<Searched, 'searched'>> {
-  const { latest, confirmed } = await readHeads(ask, chain.config)
-  const nonce = await readNonce(ask, account.address, job.nonce, { latest: latest.number, confirmed })
-  return { nonce, mined: await findReceipt(ask, job, confirmed) }
 }
 
 async function readNonce(

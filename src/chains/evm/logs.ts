@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
-import { lacksMethod, RpcError, transient } from '../rpc/errors.js'
-import type { Call } from '../rpc/evm.js'
+import { LackingError, transient } from '../rpc/errors.js'
+import { type Call, inBatches } from '../rpc/nodes.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -17,10 +17,10 @@ export interface RawLog {
   removed?: boolean
 }
 
-/** Logs of our contracts in a range of blocks. */
+/** Logs of our contracts in a range of blocks, with the headers of its ends from the node that gave the logs. */
 export interface LogRange {
   logs: RawLog[]
-  /** Header of the range's last block, from the node that gave the logs. */
+  first: Header
   last: Header
 }
 
@@ -69,32 +69,69 @@ export function assertLinked(headers: readonly Header[]): void {
 
 /** Filter by our contracts and first topics. */
 export interface LogFilter {
-  /** One or more, lower case. */
+  /** Addresses, at least one, lower case. */
   addresses: readonly Hex[]
   topics: readonly Hex[]
 }
 
-/** Logs of an answer that its node did not cut off without a word: no known bound is lower. */
-const KNOWN_WHOLE = 49
-/** Most logs of an answer that was seen to be whole, by node: what it cuts off is beyond them. */
-const wholeUpTo = new WeakMap<Call, number>()
+const HEADERS_AT_ONCE = 16
+
+/** Blocks of a range; those from `checkFrom` on are checked against their headers, none where it is left out. */
+export interface Blocks {
+  from: number
+  to: number
+  checkFrom?: number
+}
 
 /**
- * Reads the logs of blocks `from` to `to`, in order, with the last block's header from the same node: a node that lacks
- * the last block would return an empty list instead of an error.
- * @throws RpcError of fault too_much, too, where the node gives a part of several blocks' logs
+ * Reads the logs of a range of blocks from a node, in order, with its ends: a node that lacks the last block would
+ * return an empty list instead of an error.
+ * @throws RpcError
  */
-export async function getLogRange(call: Call, filter: LogFilter, from: number, to: number): Promise<LogRange> {
-  const [logs, last] = await Promise.all([listLogs(call, filter, from, to), getHeader(call, to)])
-  if (!last) throw transient(`eth_getLogs: the node does not have block ${to} yet`)
-  if (from < to && logs.length > (wholeUpTo.get(call) ?? KNOWN_WHOLE)) {
-    const end = Number(logs.at(-1)!.blockNumber)
-    const known = logs.filter(({ blockNumber }) => Number(blockNumber) === end).length
-    if ((await listLogs(call, filter, end, to)).length > known)
-      throw new RpcError('too_much', `eth_getLogs: ${logs.length} logs of blocks ${from}-${to} are not all`)
-    wholeUpTo.set(call, logs.length)
+export async function readLogs(
+  call: Call,
+  filter: LogFilter,
+  { from, to, checkFrom = to + 1 }: Blocks,
+): Promise<LogRange> {
+  const [logs, last, first] = await Promise.all([
+    listLogs(call, filter, from, to),
+    getHeader(call, to),
+    from === to ? null : getHeader(call, from),
+  ])
+  if (!last || (from !== to && !first)) throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
+  const checked = checkFrom > to ? logs : await checkLogs(call, filter, logs, { from: Math.max(from, checkFrom), last })
+  return { logs: checked, first: first ?? last, last }
+}
+
+/**
+ * Checks a node's logs against the headers of blocks `from` to `last`: headers have to be linked, each log has to be in
+ * its header's block, and a block without logs is looked at by itself.
+ */
+async function checkLogs(
+  call: Call,
+  filter: LogFilter,
+  logs: readonly RawLog[],
+  { from, last }: { from: number; last: Header },
+): Promise<RawLog[]> {
+  const blocks = new Map<number, RawLog[]>()
+  for (const log of logs) {
+    const block = Number(log.blockNumber)
+    const list = blocks.get(block)
+    if (list) list.push(log)
+    else blocks.set(block, [log])
   }
-  return { logs, last }
+  const numbers = Array.from({ length: last.number - from }, (_, i) => from + i)
+  const below = await inBatches(numbers, HEADERS_AT_ONCE, (block) => getHeader(call, block))
+  const headers = [...below.filter((header) => header !== null), last]
+  if (headers.length <= numbers.length) throw transient(`eth_getBlockByNumber: a block below ${last.number} is missing`)
+  assertLinked(headers)
+  const checked = await inBatches(headers, HEADERS_AT_ONCE, async (header) => {
+    const given = blocks.get(header.number)
+    if (given?.some(({ blockHash }) => blockHash !== header.hash))
+      throw transient(`eth_getLogs: got a log of block ${header.number} from another fork`)
+    return given ?? getBlockLogs(call, filter, header)
+  })
+  return [...logs.filter(({ blockNumber }) => Number(blockNumber) < from), ...checked.flat()]
 }
 
 async function listLogs(call: Call, { addresses, topics }: LogFilter, from: number, to: number): Promise<RawLog[]> {
@@ -106,46 +143,25 @@ async function listLogs(call: Call, { addresses, topics }: LogFilter, from: numb
 const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
   addresses.length === 1 ? addresses[0]! : addresses
 
-/** Logs of one block. */
-interface BlockLogs {
-  logs: RawLog[]
-  /** Whether more than one list without them says that there are none. */
-  isSure: boolean
-}
-
 /**
- * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. The receipts decide where the
- * list is empty but the header's bloom filter matches: some nodes announce a block before they index its logs. Where
- * the node lacks the method, the list has to be asked for again later.
+ * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. Where the list is empty but the
+ * header's bloom filter matches, all logs of the block are read: some nodes announce a block before they have these.
+ * @throws RpcError transient where the node has none of them yet
  */
-export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<BlockLogs> {
-  if (!bloomMayHoldLogs(header.logsBloom, filter)) return { logs: [], isSure: true }
+export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
+  if (!bloomMayHoldLogs(header.logsBloom, filter)) return []
   const { addresses, topics } = filter
-  const listed = await call<RawLog[]>('eth_getLogs', [
-    { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash },
-  ])
-  const found = listed.length > 0 ? listed : await logsOfReceipts(call, filter, header)
-  const logs = ordered(found ?? [], addresses, { from: header.number, to: header.number, hash: header.hash })
-  return { logs, isSure: found !== null }
-}
-
-/** Reads the logs of a block from its receipts, checked by block hash. Null where the node lacks the method. */
-async function logsOfReceipts(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[] | null> {
-  const method = 'eth_getBlockReceipts'
-  const asked = call<{ blockHash: Hex; logs: RawLog[] }[] | null>(method, [quantity(header.number)])
-  const receipts = await asked.catch((error: Error) => {
-    if (lacksMethod(error)) return 'lacking' as const
-    throw error
-  })
-  if (receipts === 'lacking') return null
-  // a matching bloom filter comes from at least one receipt
-  if (!receipts?.length || receipts.some(({ blockHash }) => blockHash !== header.hash))
-    throw transient(`${method}: not those of block ${header.number} (${header.hash})`)
-  return receipts
-    .flatMap((receipt) => receipt.logs)
-    .filter(
-      (log) => addresses.includes(log.address.toLowerCase() as Hex) && topics.some((topic) => topic === log.topics[0]),
-    )
+  const blockHash = header.hash
+  const ask = (of: object) => call<RawLog[]>('eth_getLogs', [{ ...of, blockHash }])
+  let found = await ask({ address: oneOrMore(addresses), topics: [topics] })
+  if (found.length === 0) {
+    const all = await ask({})
+    if (all.length === 0) throw transient(`eth_getLogs: the node has no logs of block ${header.number} yet`)
+    const isAsked = ({ address, topics: [first] }: RawLog) =>
+      addresses.includes(address.toLowerCase() as Hex) && topics.some((topic) => topic === first)
+    found = all.filter(isAsked)
+  }
+  return ordered(found, addresses, { from: header.number, to: header.number, hash: blockHash })
 }
 
 /** Checks and sorts a node's logs, and drops duplicates. @throws RpcError transient for a log outside the request */
@@ -174,12 +190,12 @@ function ordered(
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }
 
-/** Whether a block with this bloom filter may hold logs that match. */
+/** Tells whether a block with this bloom filter may hold logs that match. */
 const bloomMayHoldLogs = (bloom: Hex, { addresses, topics }: LogFilter): boolean =>
   addresses.some((address) => bloomMayHold(bloom, address)) && topics.some((topic) => bloomMayHold(bloom, topic))
 
 /**
- * Whether a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three of 2048 bits of its hash).
+ * True if a bloom filter may hold an address or a topic (Yellow Paper, section 4.4.3: three of 2048 bits of its hash).
  */
 function bloomMayHold(bloom: Hex, value: Hex): boolean {
   const hash = keccak256(value, 'bytes')

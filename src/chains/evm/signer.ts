@@ -17,9 +17,7 @@ import {
   NONCE_STATES,
   type NonceJob,
   type NonceView,
-  type Searched,
   type Signer,
-  search,
 } from './jobView.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
@@ -69,15 +67,15 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    /** What would end the job is asked of two nodes. `mined` may come from one. */
+    /** Asks two nodes for what would end the job. `mined` may come from one. */
     async look(job: NonceJob): Promise<NonceView> {
       const isOpen = ({ done, mined }: Look) => !mined?.isConfirmed && (done !== 'confirmed' || call.kind === 'noop')
       const looks = await rpc.onTwoNodes((ask) => look(memo(ask), { chain, account }, call, job), isOpen)
       return agreed(looks, config.local)
     },
     /** Asks every node for the job's receipts, and whether its nonce is used: it is where all say so. */
-    search: async (job: NonceJob): Promise<Searched> => {
-      const found = await rpc.onEveryNode((ask) => search(ask, { chain, account }, job))
+    async search(job: NonceJob): Promise<Pick<NonceView, 'mined' | 'nonce'> & { searched: number }> {
+      const found = await rpc.onEveryNode((ask) => look(ask, { chain, account }, call, job))
       const mined = found.find((one) => one.mined?.isConfirmed) ?? found.find((one) => one.mined !== null)
       const [nonce = 'next'] = NONCE_STATES.filter((state) => found.some((one) => one.nonce === state))
       return { mined: mined?.mined ?? null, nonce, searched: found.length }

@@ -70,7 +70,7 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }
 
-/** Whether a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */
+/** True if a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */
 function namesOurs({ to, input }: RawTransaction, { contract, communityPayments }: OurContracts): boolean {
   const data = input.toLowerCase()
   return [contract, communityPayments].some(
@@ -127,7 +127,7 @@ export async function findByNonce(call: Call, { sender, nonce, confirmed }: Nonc
   return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
 }
 
-/** Whether a node has a transaction in a confirmed block under a sender's nonce. */
+/** Tells whether a node has a transaction in a confirmed block under a sender's nonce. */
 export async function holdsNonce(call: Call, hash: Hex, { sender, nonce, confirmed }: NonceQuestion): Promise<boolean> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   const isConfirmed = tx !== null && tx.blockNumber !== null && Number(tx.blockNumber) <= confirmed

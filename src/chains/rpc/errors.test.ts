@@ -4,19 +4,38 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
-import {
-  EVM_FAILURES,
-  fill,
-  RANGE_LIMITS,
-  RATE_LIMITS,
-  REVERTS,
-  SERVER_ERRORS,
-  type Wording,
-} from '../../testing/faultProxy/wordings.js'
+import { fill, RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
 import { isEvmFailure, type RpcError } from './errors.js'
 import { createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
+
+/** Failures of a call by the rules of the EVM: created code that begins with 0xEF (EIP-3541), and others. */
+const EVM_FAILURES: readonly Wording[] = [
+  // geth, Erigon, older Nethermind
+  { status: 200, code: -32000, message: 'invalid code: must not begin with 0xef' },
+  { status: 200, code: -32000, message: 'invalid opcode: INVALID' },
+  { status: 200, code: -32000, message: 'max code size exceeded: code size 24608, limit 24576' },
+  { status: 200, code: -32000, message: 'stack underflow (0 <=> 2)' },
+  // Nethermind
+  { status: 200, code: -32015, message: 'VM execution error.', data: 'invalid code: must not begin with 0xef' },
+  { status: 200, code: -32015, message: 'VM execution error.', data: 'InvalidCode' },
+  // Besu
+  { status: 200, code: -32000, message: 'INVALID_CODE' },
+  { status: 200, code: -32603, message: 'Internal error', data: 'Code is invalid' },
+  // Reth, anvil
+  { status: 200, code: -32003, message: 'EVM error: CreateContractStartingWithEF' },
+  { status: 200, code: -32603, message: 'EVM error CreateContractStartingWithEF' },
+  { status: 200, code: -32603, message: 'EVM error OpcodeNotFound' },
+]
+
+/** Refusals that depend on the node or on what the contract says. */
+const REVERTS: readonly Wording[] = [
+  { status: 200, code: 3, message: 'execution reverted: no', data: '0x08c379a0' },
+  { status: 200, code: -32000, message: 'out of gas' },
+  { status: 200, code: -32601, message: 'the method eth_call does not exist/is not available: method not found' },
+]
+
 let anvil: Anvil
 let proxy: FaultProxy | undefined
 let server: Server | undefined

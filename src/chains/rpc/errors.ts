@@ -79,21 +79,6 @@ export async function orIfRefused<T, const F>(asked: Promise<T>, fallback: F): P
   }
 }
 
-/** JSON-RPC 2.0, section 5.1: there is no such method. */
-const METHOD_NOT_FOUND = -32_601
-const LACKING =
-  /unsupported method|\bmethods?\b.{0,60}\b(not (found|available|supported|allowed|whitelisted)|does not exist|disabled)/i
-
-/** Whether a node refuses a method, or has none of that name: another node may have it. */
-export function lacksMethod(error: unknown): boolean {
-  if (!(error instanceof RpcError)) return false
-  const said: readonly ErrorShape[] = causesOf(error.cause)
-  return (
-    error.fault === 'refused' ||
-    said.some(({ code, details }) => code === METHOD_NOT_FOUND || LACKING.test(details ?? ''))
-  )
-}
-
 /** Fields that transports' errors may have. */
 export interface ErrorShape {
   name?: string
@@ -139,7 +124,7 @@ const PLAIN = /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{
 const MAX_WORDS = 24
 
 /**
- * What a node said, without what may be a secret: its answer may hold its URL with a key, or the request with a
+ * Text of a node's answer without what may be a secret: its answer may hold its URL with a key, or the request with a
  * wallet's signature.
  */
 function harmless(said: string): string {
@@ -147,14 +132,14 @@ function harmless(said: string): string {
   return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
 }
 
-/** Whether a call failed by the rules of the EVM: every node would give the same. */
+/** Tells whether a call failed by the rules of the EVM: every node would give the same. */
 export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(wordsIn(error))
 
 /** Words of a node in an error, for sorting alone: they may hold its URL or the request. */
 export const wordsIn = (error: RpcError): string => textOf(causesOf(error))
 
-/** What an error and its causes say: some providers explain it in their data only. */
+/** Texts of an error and its causes: some providers explain it in their data only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
   chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
 

@@ -10,7 +10,6 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,
   eth_chainId: 3_000,
   eth_getLogs: 20_000,
-  eth_getBlockReceipts: 20_000,
 }
 const TIMEOUT_MS = 10_000
 const HEAD_TIMEOUT_MS = 3_000

@@ -82,5 +82,5 @@ function subscribe(socket: Socket, { programId, commitments }: LogsWatchOptions)
   })
 }
 
-/** Whether a message is a notification; answers to a subscription have no method. */
+/** Tells whether a message is a notification; answers to a subscription have no method. */
 const isNotification = (text: string): boolean => text.includes('"logsNotification"')

@@ -11,7 +11,7 @@ export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
 
-/** What a use may ask of one node, so that it leaves room to the others. */
+/** Share of a node that a use may take, so that it leaves room to the others. */
 export interface Share {
   atOnce: number
   perSecond: number
@@ -45,19 +45,21 @@ const WRONG_REST_MS = 30_000
 /** Weight of the newest answer in the latency. */
 const LATENCY_WEIGHT = 0.2
 
-/** One node of a pool: its faults, rests and numbers. Its times are of the clock that nobody sets. */
+/** A node of a pool: its faults, rests and numbers. Its times are of the clock that nobody sets. */
 export class Node {
   readonly host: string
   readonly call: Call
   /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
   checked: Promise<void> | null = null
-  /** Whether a question in the background, which shows whether it answers again, is under way. */
+  /** Tells whether a question in the background, which shows whether it answers again, is under way. */
   isProbed = false
   head: HeadVerdict | null = null
-  #wrong: WrongChainError | null = null
+  /** The reason not to use it for being of another chain. */
+  wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
-  #mutedUntilMs = 0
+  /** Tells whether it rests because it asked to. */
+  #isMuted = false
   #behindUntilMs = 0
   #requests = 0
   #errors = 0
@@ -79,54 +81,35 @@ export class Node {
         }
   }
 
-  /** The reason not to ask it now for being of another chain. */
-  wrongAt(nowMs: number): WrongChainError | null {
-    return this.#restUntilMs > nowMs ? this.#wrong : null
-  }
-
-  get wrong(): WrongChainError | null {
-    return this.#wrong
-  }
-
-  /** Whether it asked not to be called, which is respected even when all others fail. */
-  isMuted = (nowMs: number): boolean => this.#mutedUntilMs > nowMs
+  /** Tells whether it asked not to be called, which is respected even when all others fail. */
+  isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /** Order of preference: 0 for a healthy node, 1 for one behind others, then those with faults by their rests. */
   rank(nowMs: number): number {
-    if (this.#faultsInARow > 0 || this.#wrong) return Math.max(2, this.#restUntilMs)
+    if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)
     return this.#behindUntilMs > nowMs ? 1 : 0
   }
 
-  /** Whether it had faults and may be looked at again. */
-  needsProbe = (nowMs: number): boolean =>
-    !this.isProbed &&
-    (this.#faultsInARow > 0 || this.#wrong !== null) &&
-    this.#restUntilMs <= nowMs &&
-    !this.isMuted(nowMs)
-
-  /** Whether it rests for faults, and may answer again by a time. */
-  isBackBy = (byMs: number): boolean => this.#faultsInARow > 0 && this.#restUntilMs < byMs
+  /** Tells whether it had faults and may be looked at again. */
+  needsProbe = (nowMs: number): boolean => !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
   answered(): void {
     this.#faultsInARow = 0
     this.#restUntilMs = 0
-    this.#wrong = null
+    this.wrong = null
   }
 
   /** Rests after a fault, longer after each. */
-  rest(error: RpcError, nowMs: number): void {
+  rest(error: RpcError | WrongChainError, nowMs: number): void {
     // calls that failed together are one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
     // another node may listen at the same address after an outage (a restarted local chain)
     this.checked = null
     const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20))
-    this.#restUntilMs = nowMs + (error.retryAfterMs ?? backOffMs)
-    if (error.fault === 'rate_limited') this.#mutedUntilMs = Math.min(this.#restUntilMs, nowMs + MUTE_MAX_MS)
-  }
-
-  isOfAnotherChain(error: WrongChainError, nowMs: number): void {
-    this.#wrong = error
-    this.#restUntilMs = nowMs + WRONG_REST_MS
+    this.wrong = error instanceof WrongChainError ? error : null
+    this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
+    const restMs = error instanceof RpcError ? (error.retryAfterMs ?? backOffMs) : WRONG_REST_MS
+    this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, MUTE_MAX_MS) : restMs)
   }
 
   /** Is tried after others for a while. */
@@ -137,7 +120,7 @@ export class Node {
   health(nowMs: number): NodeHealth {
     const restMs = Math.max(0, this.#restUntilMs - nowMs, this.#behindUntilMs - nowMs)
     const numbers = { requests: this.#requests, errors: this.#errors, latencyMs: this.#latencyMs }
-    return { host: this.host, ...numbers, restMs, isWrong: this.#wrong !== null, head: this.head }
+    return { host: this.host, ...numbers, restMs, isWrong: this.wrong !== null, head: this.head }
   }
 
   async #count<T>(ask: () => Promise<T>): Promise<T> {
@@ -155,5 +138,5 @@ export class Node {
   }
 }
 
-/** Whether another node may answer otherwise. */
+/** Tells whether another node may answer otherwise. */
 export const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'

@@ -1,9 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
 
 export { type Call, type NodeHealth, WrongChainError } from './node.js'
+
+/** Nodes that tell otherwise than each other about what is believed for ever. */
+export class DisagreementError extends ChainUnavailableError {
+  override name = 'DisagreementError'
+}
 
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
@@ -27,7 +33,7 @@ export interface NodesOptions<Hash extends string> {
   behindBlocks: number
   /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
   leastBlockMs?: number | undefined
-  /** What the pool may ask of each node; unbounded where it is left out. */
+  /** Most that the pool may ask of each node; unbounded where it is left out. */
   share?: Share | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
@@ -41,7 +47,7 @@ export type PoolOptions<Hash extends string> = Pick<
 }
 
 /**
- * Who asks beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
+ * Callers beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
  * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
  */
 export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
@@ -50,7 +56,7 @@ export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
 /** Statuses are polled: a client that learns soon that a chain is away asks again. */
 const STATUSES: Share = { ...STRANGERS, limitMs: 3_000 }
-/** Who signs in waits: a node that hangs leaves time for another's word, and for that on it (`smartWallet.ts`). */
+/** Callers who sign in wait: a node that hangs leaves time for another's word (`smartWallet.ts`). */
 const WALLETS: Share = { ...STRANGERS, limitMs: 2_000 }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
 const SHARES: Readonly<Record<Use, Share | undefined>> = {
@@ -60,8 +66,6 @@ const SHARES: Readonly<Record<Use, Share | undefined>> = {
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
-/** Time for which a node is tried last that others have contradicted. */
-const PASSED_OVER_MS = 60_000
 
 /** Pools of the same nodes, and what they learn of them together. */
 interface Family<Hash extends string> {
@@ -105,6 +109,11 @@ export class NodePool<Hash extends string> {
     family.pools.set(use, this)
   }
 
+  /** Number of configured nodes. */
+  get size(): number {
+    return this.#nodes.length
+  }
+
   /** The same nodes for another use, whose faults and limits are its own. */
   forUse(use: Use): NodePool<Hash> {
     return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
@@ -116,7 +125,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * One call to one node.
+   * Call to one node.
    * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
    */
   readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
@@ -156,6 +165,35 @@ export class NodePool<Hash extends string> {
   }
 
   /**
+   * Asks for what is believed for ever: two nodes have to say the same where two are configured. One that can't
+   * answer, or rests, has no say: while the others are away, one node's word counts.
+   * @throws DisagreementError; RpcError of fault too_much as any node gave it; ChainUnavailableError, or RpcError of
+   *   fault refused, when no node answers
+   */
+  async quorum<T>(ask: (call: Call) => Promise<T>, isSame: (a: T, b: T) => boolean = isDeepStrictEqual): Promise<T> {
+    const answers: T[] = []
+    let last: Error | null = null
+    for (const node of this.#inOrder()) {
+      // a node that rests would delay what the others say
+      if (answers.length > 0 && node.rank(performance.now()) > 1) continue
+      const answer = await this.#ask(node, ask)
+      if ('error' in answer) {
+        last = answer.error
+        if (last instanceof RpcError && last.fault === 'too_much') throw last
+        continue
+      }
+      const before = answers.find((one) => isSame(one, answer.result))
+      if (before !== undefined) return before
+      answers.push(answer.result)
+      if (this.#nodes.length === 1) break
+    }
+    if (answers.length > 1) throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
+    if (answers.length === 1) return answers[0]!
+    if (last instanceof RpcError && !isFaultOfNode(last)) throw last
+    throw this.#unavailable(last ?? this.#mutedReason())
+  }
+
+  /**
    * Runs the work on one node, and on another where there is one, for what is believed for ever.
    * @param isEnough whether the first answer needs no second
    * @returns one answer or two, the first node's first; `pairOf` judges them
@@ -180,16 +218,6 @@ export class NodePool<Hash extends string> {
       if ('result' in answer) return answer.result
     }
     return null
-  }
-
-  /** Whether a node other than that of `than` rests, and may answer again by a time. */
-  isBackBy(than: Call, byMs: number): boolean {
-    return this.#nodes.some((node) => node.call !== than && node.isBackBy(byMs))
-  }
-
-  /** Tries the node of a call after the others for a while, and leaves it its say: it does not rest. */
-  passOver(call: Call): void {
-    this.#nodes.find((node) => node.call === call)?.setBehind(performance.now() + PASSED_OVER_MS)
   }
 
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
@@ -243,9 +271,9 @@ export class NodePool<Hash extends string> {
       return { result }
     } catch (thrown) {
       const error = orUnreadable(thrown)
-      if (error instanceof WrongChainError) return { error }
-      if (!(error instanceof RpcError)) throw error
-      if (error instanceof LackingError) node.answered()
+      if (error instanceof WrongChainError) node.rest(error, performance.now())
+      else if (!(error instanceof RpcError)) throw error
+      else if (error instanceof LackingError) node.answered()
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)
@@ -261,14 +289,11 @@ export class NodePool<Hash extends string> {
 
   /** @throws WrongChainError, or whatever the question fails with */
   #check(node: Node): Promise<void> {
-    const wrong = node.wrongAt(performance.now())
-    if (wrong) return Promise.reject(wrong)
     if (node.checked) return node.checked
     const checked = this.#checkChain(node)
     node.checked = checked
-    checked.catch((error: Error) => {
+    checked.catch(() => {
       if (node.checked === checked) node.checked = null
-      if (error instanceof WrongChainError) node.isOfAnotherChain(error, performance.now())
     })
     return checked
   }
@@ -280,7 +305,7 @@ export class NodePool<Hash extends string> {
       throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`)
   }
 
-  /** What stands in the way where no node may be asked at all. */
+  /** Obstacle where no node may be asked at all. */
   #mutedReason(): Error | null {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
     return muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null

@@ -4,7 +4,7 @@ import type { Call, Nodes } from './nodes.js'
 /** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
 const UNKNOWN_MS = 2_000
 const SEEN_MS = 1_000
-/** What is confirmed stays, whatever a node says later; a rewind may still change it. */
+/** Confirmed facts stay, whatever a node says later; a rewind may still change them. */
 const CONFIRMED_MS = 60_000
 
 /** Bounds on the transactions whose state is kept. */
@@ -18,7 +18,7 @@ export const SIGHTINGS = {
 
 type Included = Extract<ChainTx | SolanaTx, { isConfirmed: boolean }>
 const isIncluded = (seen: ChainTx | SolanaTx): seen is Included => 'isConfirmed' in seen
-/** Whether a sighting makes a status terminal. */
+/** Tells whether a sighting makes a status terminal. */
 const isFinal = (seen: ChainTx | SolanaTx): seen is Included =>
   isIncluded(seen) && seen.isConfirmed && !seen.isRegistration
 const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block : seen.slot)

@@ -1,8 +1,8 @@
+import { PublicKey } from '@solana/web3.js'
+import bs58 from 'bs58'
 import type { PaidQuote } from '../../registry/payment/quote.js'
-import { base58Bytes } from '../../registry/primitives/base58.js'
 import { transient } from '../rpc/errors.js'
-import { createEventReader } from './layout.js'
-import { type Registrar, registrarIdl } from './registrar.js'
+import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -66,7 +66,7 @@ interface CommunityOutcome {
 
 /** Events of a successful transaction at the registrar, in order. */
 export interface DecodedTransaction {
-  /** Whether the transaction, which may have failed, names the program. */
+  /** Tells whether the transaction, which may have failed, names the program. */
   isOurs: boolean
   payments: SeenPayment[]
   closed: Closing[]
@@ -102,14 +102,27 @@ export function decodeTransaction(
   if (meta.innerInstructions === null) throw transient('getTransaction: the node records no inner instructions')
   for (const { programIdIndex, data } of meta.innerInstructions.flatMap(({ instructions }) => instructions)) {
     if (keys[programIdIndex] !== id || data.length > EVENT_MAX_CHARS) continue
-    const bytes = base58Bytes(data)
-    if (!bytes?.subarray(0, EVENT_TAG.length).equals(EVENT_TAG)) continue
-    addEvent(bytes.subarray(EVENT_TAG.length), facts)
+    const bytes = Buffer.from(bs58.decodeUnsafe(data) ?? [])
+    if (bytes.subarray(0, EVENT_TAG.length).equals(EVENT_TAG)) addEvent(bytes.subarray(EVENT_TAG.length), facts)
   }
   return facts
 }
 
-const readEvent = createEventReader(registrarIdl)
+/** Reads an event's name and fields, keys as 32 bytes; null for what is no event, or too short for one. */
+function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
+  try {
+    const event = registrarCoder.events.decode(data.toString('base64'))
+    if (!event) return null
+    const fields = Object.entries(fieldsOf(event.data)).map(([name, value]) => {
+      return [name, value instanceof PublicKey ? value.toBuffer() : value]
+    })
+    return { name: event.name, fields: Object.fromEntries(fields) }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
 const CLOSINGS: Readonly<Record<string, Closing['kind']>> = {
   ...{ PaymentSettled: 'settled', PaymentRefunded: 'refunded', PaymentReclaimed: 'reclaimed' },
 }

@@ -25,7 +25,7 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPo
 })
 
 /**
- * What the registrar owes to a payer: open payments that the payer can take now, each with its transaction, and those
+ * Debts of the registrar to a payer: open payments that the payer can take now, each with its transaction, and those
  * that are held, with their time.
  */
 async function owedByRegistrar(

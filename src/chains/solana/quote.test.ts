@@ -33,7 +33,7 @@ const registrar = createRegistrar(key())
 const feeds = { ethUsd: '0x01', solUsd: '0x02', maxMovePercent: 10, maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 } }
 const quoterAt = (recent: string) =>
   createQuoter({
-    config: { feeds, quoteLifetimeSeconds: 600 } as unknown as SolanaConfig,
+    config: { feeds } as unknown as SolanaConfig,
     ...{ network: 'mainnet', registrar, quoteKey: Buffer.alloc(32, 1) },
     rpc: nodes({ getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } } }),
     hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),

@@ -3,30 +3,27 @@ import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
-import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { AmountError, type RegistrationRequest, type SolanaQuote, type SolanaTransactionJson } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { AmountError, type RegistrationRequest, type SolanaQuote } from '../chain.js'
 import type { Nodes } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { weiToLamports } from './rate.js'
 import { createRates } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
-import { type Registrar, registerData } from './registrar.js'
+import type { Registrar } from './registrar.js'
 
 /** Gas of `deliver` for one name on our hub, measured, plus a margin (held by test/solana/register.test.ts). */
 export const DELIVER_GAS = 150_000n
+/** Time for which a quote may be paid. */
+const QUOTE_LIFETIME_S = 600
 /** Margin for gas that gets dearer before the delivery. */
 const GAS_MARGIN_PERCENT = 25n
 /** Time for which a blockhash is served, ms: it is good for a minute at least. */
 const BLOCKHASH_MS = 2_000
 /** Names of a quote between two turns of other requests. */
 const AT_ONCE = 8
-/** Places of the payer and of the payment's account among the instruction's. */
-const PAYER_KEY = 0
-const PAYMENT_KEY = 3
 
 export interface QuoterOptions {
   config: SolanaConfig
@@ -49,7 +46,6 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
-  let compiled: ReturnType<typeof compile> | undefined
   const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral }) => {
@@ -62,17 +58,19 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
     const payer = new PublicKey(sender)
     const common = {
       payer: payer.toBytes(),
-      expiresAt: BigInt(Math.floor(nowMs() / 1_000) + config.quoteLifetimeSeconds),
+      expiresAt: BigInt(Math.floor(nowMs() / 1_000) + QUOTE_LIFETIME_S),
       referral: referral ?? NOBODY,
     }
     const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
       return { name: nameToWord(name), amountWei, lamports: amount + fee, ...common }
     })
-    compiled ??= compile(registrar)
-    const unsigned = compiled(payer, blockhash)
     const transactions: SolanaQuote['transactions'][number][] = []
     for (const [i, terms] of all.entries()) {
-      transactions.push(unsigned(terms, quoteId(quoteKey, program, terms)))
+      const instruction = registrar.register(terms, quoteId(quoteKey, program, terms))
+      transactions.push({
+        base64: unsignedTransaction(payer, blockhash, instruction),
+        json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),
+      })
       if (i % AT_ONCE === AT_ONCE - 1) await setImmediate()
     }
     return {
@@ -88,61 +86,11 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
 
 const NOBODY = new Uint8Array(32)
 
+const legacy = (feePayer: PublicKey, recentBlockhash: string, ...instructions: readonly TransactionInstruction[]) =>
+  new Transaction({ feePayer, recentBlockhash }).add(...instructions)
+
 /** A legacy transaction without signatures, in base64. */
-export const unsignedTransaction = (
-  feePayer: PublicKey,
-  recentBlockhash: string,
-  ...instructions: readonly TransactionInstruction[]
-) =>
-  new Transaction({ feePayer, recentBlockhash })
-    .add(...instructions)
+export const unsignedTransaction = (...of: Parameters<typeof legacy>): string =>
+  legacy(...of)
     .serialize({ requireAllSignatures: false, verifySignatures: false })
     .toString('base64')
-
-/** Stand-ins of what differs between quotes. */
-const PAYER = Buffer.alloc(32, 1)
-const BLOCKHASH = Buffer.alloc(32, 2)
-const TERMS = { payer: PAYER, name: NOBODY, amountWei: 0n, lamports: 0n, expiresAt: 0n, referral: NOBODY }
-
-/**
- * Compiles the transaction that pays a quote, unsigned, for the payer's wallet: once for all, since they differ by
- * payer, blockhash, the payment's account and the data alone.
- * @returns a function that takes payer and blockhash (base58), and gives one that makes the transactions of quotes
- */
-function compile(registrar: Registrar) {
-  const instruction = registrar.register(TERMS, NOBODY)
-  const blockhash = bs58.encode(BLOCKHASH)
-  const template = Buffer.from(unsignedTransaction(new PublicKey(PAYER), blockhash, instruction), 'base64')
-  const [payerAt, blockhashAt, accountAt] = [PAYER, BLOCKHASH, registrar.paymentBytes(PAYER, NOBODY)].map((word) =>
-    template.indexOf(word),
-  )
-  const dataAt = template.length - instruction.data.length
-  const keys = instruction.keys.map(({ pubkey, ...meta }) => ({ pubkey: pubkey.toBase58(), ...meta }))
-
-  return (payer: PublicKey, recentBlockhash: string) => {
-    const bytes = Buffer.from(template)
-    bytes.set(payer.toBytes(), payerAt)
-    const hash = decodeBase58(recentBlockhash, BLOCKHASH.length)
-    if (!hash) throw transient(`getLatestBlockhash: "${recentBlockhash.slice(0, 50)}" is none`)
-    bytes.set(hash, blockhashAt)
-    const feePayer = payer.toBase58()
-    const jsonOf = (account: Uint8Array, data: Uint8Array): SolanaTransactionJson => {
-      const changed = new Map([
-        [PAYER_KEY, feePayer],
-        [PAYMENT_KEY, bs58.encode(account)],
-      ])
-      const own = keys.map(({ pubkey, isSigner, isWritable }, i) => {
-        return { pubkey: changed.get(i) ?? pubkey, isSigner, isWritable }
-      })
-      const instructions = [{ keys: own, programId: registrar.id, data: [...data] }]
-      return { recentBlockhash, feePayer, nonceInfo: null, instructions, signers: [] }
-    }
-    return (terms: PaymentTerms, id: Uint8Array): SolanaQuote['transactions'][number] => {
-      const account = registrar.paymentBytes(terms.payer, id)
-      const data = registerData(terms, id)
-      bytes.set(account, accountAt)
-      bytes.set(data, dataAt)
-      return { base64: bytes.toString('base64'), json: () => jsonOf(account, data) }
-    }
-  }
-}

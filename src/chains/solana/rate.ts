@@ -40,7 +40,7 @@ export interface Rates {
   solUsd: Price
 }
 
-/** One ETH is 10^18 wei, one SOL 10^9 lamports. */
+/** An ETH is 10^18 wei, a SOL 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
 /** Converts wei to lamports, rounded up. */

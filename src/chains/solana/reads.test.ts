@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
-import { listTransactions, readTransaction, readTransactions } from './reads.js'
+import { listTransactions, readListed, readTransaction } from './reads.js'
 import { createRegistrar } from './registrar.js'
 
 const registrar = createRegistrar('11111111111111111111111111111111')
@@ -21,44 +21,14 @@ it('takes no other transaction for the one that was asked for', async () => {
   })
 })
 
-describe('listed transactions', () => {
-  const listed = [
-    { signature: 'old', slot: 7 },
-    { signature: 'new', slot: 8 },
-  ]
-  const refusal = (code: number, message: string) =>
-    new RpcError('refused', message, null, { cause: new NodeError({ code, message }) })
-  const call: Call = async (_method, [signature]) => {
-    if (signature === 'new') throw refusal(-32_015, 'getTransaction: Transaction version (9) is not supported')
-    return answering(signature as string)()
+it('waits for a node that refuses to show a transaction: another node may show it', async () => {
+  // a plan without the method, parameters that a provider does not take
+  for (const code of [-32_601, -32_602, -32_013]) {
+    const cause = new NodeError({ code, message: 'method not found' })
+    const refusing: Call = async () => Promise.reject(new RpcError('refused', cause.message, null, { cause }))
+    const read = readListed(refusing, registrar, { signature: 'mine', slot: 7 }, 'confirmed')
+    await expect(read).rejects.toMatchObject({ fault: 'transient' })
   }
-
-  it('that no node shows for their form are laid aside, and hold up no other', async () => {
-    const read = await readTransactions(call, registrar, listed, 'confirmed')
-    expect(read).toMatchObject([
-      { signature: 'old', unknown: [] },
-      {
-        signature: 'new',
-        slot: 8,
-        payments: [],
-        unknown: ['getTransaction: Transaction version (9) is not supported'],
-      },
-    ])
-  })
-
-  it('are waited for where a node fails', async () => {
-    const away: Call = async () => Promise.reject(new RpcError('transient', 'away'))
-    await expect(readTransactions(away, registrar, listed, 'confirmed')).rejects.toMatchObject({ fault: 'transient' })
-    // a plan without the method, parameters that a provider does not take: another node may have them
-    for (const code of [-32_601, -32_602, -32_013]) {
-      const refusing: Call = async () => Promise.reject(refusal(code, 'getTransaction: method not found'))
-      await expect(readTransactions(refusing, registrar, listed, 'confirmed')).rejects.toMatchObject({
-        fault: 'transient',
-      })
-    }
-    const lacking: Call = async <T>() => null as T
-    await expect(readTransactions(lacking, registrar, listed, 'confirmed')).rejects.toThrow('is listed in slot 7')
-  })
 })
 
 describe('a list of transactions', () => {

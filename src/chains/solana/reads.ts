@@ -23,17 +23,16 @@ export interface ReadTransaction extends ListedTransaction, DecodedTransaction {
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
-/** Oldest slot whose transactions the node has. */
-export const firstAvailableSlot = (call: Call): Promise<number> => call<number>('getFirstAvailableBlock', [])
-
 /** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
 const STOPPED_MS = 60_000
 
-/** Newest slot of a node that has come to a stop; no bound for one that goes on, or doesn't tell a time. */
-export async function stoppedAt(call: Call, commitment: Commitment): Promise<number> {
-  const slot = await getSlot(call, commitment)
-  const timeS = await call<number | null>('getBlockTime', [slot]).catch(() => null)
-  return timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS ? slot : Number.POSITIVE_INFINITY
+/** Tells whether a node would have the transactions of a slot: not those before what it keeps, or after its stop. */
+export async function hasSlot(call: Call, slot: number, commitment: Commitment): Promise<boolean> {
+  const [oldest, newest] = await Promise.all([call<number>('getFirstAvailableBlock', []), getSlot(call, commitment)])
+  if (slot < oldest) return false
+  if (slot <= newest) return true
+  const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
+  return timeS === null || Date.now() - timeS * 1_000 <= STOPPED_MS
 }
 
 /** Payment counters of a program. */
@@ -130,6 +129,8 @@ export interface LatestBlockhash {
 
 export async function readLatestBlockhash(call: Call, commitment: Commitment): Promise<LatestBlockhash> {
   const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
+  if (!decodeBase58(value.blockhash, 32))
+    throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is none`)
   return value
 }
 
@@ -190,48 +191,37 @@ export async function listTransactions(
   }
 }
 
-/**
- * Reads listed transactions in their order. One of a version that the node can't show is given without events: the
- * program's counters tell whether it held a payment.
- * @throws RpcError transient when the node lists a transaction that it can't show yet, or refuses to show for another
- * reason, which is its own
- */
-export const readTransactions = (
-  call: Call,
-  registrar: Registrar,
-  listed: readonly ListedTransaction[],
-  commitment: Commitment,
-): Promise<ReadTransaction[]> =>
-  Promise.all(
-    listed.map(async (one) => {
-      const { signature, slot } = one
-      const tx = await readListed(call, registrar, one, commitment)
-      if (!tx) throw new LackingError(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
-      // the cursor never goes back: a slot counts that is told twice
-      if (tx.slot !== slot) throw new LackingError(`getTransaction: ${signature} is in slot ${tx.slot}, not ${slot}`)
-      return tx
-    }),
-  )
+/** A node does not know a transaction's version: another one, or this one later, may show it. */
+export class UnshownError extends LackingError {}
 
-/** Whether a transaction was given without its events, which another node, or this one later, may show. */
+/** A transaction that no node can show, without events: the program's counters tell whether it held a payment. */
+export const laidAside = (listed: ListedTransaction, { message }: UnshownError): ReadTransaction => ({
+  ...{ ...listed, blockTime: null },
+  ...{ ...noEvents(), unknown: [message] },
+})
+
+/** Tells whether a transaction was given without its events. */
 export const isLaidAside = ({ isOurs, unknown }: ReadTransaction): boolean => !isOurs && unknown.length > 0
 
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
 
-/** Reads a listed transaction; null where the node lacks it. @throws RpcError as `readTransactions` */
+/**
+ * Reads a listed transaction; null where the node lacks it.
+ * @throws UnshownError; RpcError transient where it refuses to show it for another reason, which is its own
+ */
 export async function readListed(
   call: Call,
   registrar: Registrar,
-  { signature, slot }: ListedTransaction,
+  { signature }: ListedTransaction,
   commitment: Commitment,
 ): Promise<ReadTransaction | null> {
   try {
     return await readTransaction(call, registrar, signature, commitment)
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    if (!(error.cause instanceof NodeError) || error.cause.code !== UNSUPPORTED_VERSION) throw transient(error.message)
-    return { signature, slot, blockTime: null, ...noEvents(), unknown: [error.message] }
+    const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
+    throw isVersion ? new UnshownError(error.message) : transient(error.message)
   }
 }
 

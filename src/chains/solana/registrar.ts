@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
-import { camelCase } from './layout.js'
-import { findProgramAddress } from './programAddress.js'
 
 /**
  * Interface of the registrar (Anchor IDL), kept beside its source. Its address is a placeholder: each deployment has
@@ -17,7 +15,7 @@ export const registrarCoder = new BorshCoder(registrarIdl)
 /** The program's single state account. */
 interface RegistrarState {
   adminAuthority: PublicKey
-  /** Who may become the admin authority; null for nobody. */
+  /** Account that may become the admin authority; null for nobody. */
   proposedAdmin: PublicKey | null
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
@@ -53,16 +51,13 @@ export type Registrar = ReturnType<typeof createRegistrar>
 /** Creates the interface to the registrar deployed at a program id (base58). */
 export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
-  const programBytes = programId.toBytes()
   const address = (seed: string, ...seeds: Uint8Array[]) =>
-    new PublicKey(findProgramAddress([Buffer.from(seed), ...seeds], programBytes))
+    PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
   const state = address('state')
   const treasury = address('treasury')
   /** Account of a payment. */
   const payment = ({ payer, quoteId }: Pick<PaymentKey, 'payer' | 'quoteId'>) =>
-    new PublicKey(paymentBytes(payer.toBytes(), quoteId))
-  const paymentBytes = (payer: Uint8Array, quoteId: Uint8Array): Buffer =>
-    findProgramAddress([PAYMENT_SEED, payer, quoteId], programBytes)
+    address('payment', payer.toBytes(), quoteId)
   /** Accounts of every instruction that logs events. */
   const log = [reads(address('__event_authority')), reads(programId)]
   const instruction = (name: string, args: object, keys: Meta[]) =>
@@ -81,17 +76,18 @@ export function createRegistrar(programIdText: string) {
     state,
     treasury,
     payment,
-    /** The same as 32 bytes. */
-    paymentBytes,
     address,
     log,
     instruction,
     /** Pays a quote. Signed by the payer. */
-    register(terms: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
-      const payer = new PublicKey(terms.payer)
+    register({ payer: by, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
+      const payer = new PublicKey(by)
       const accounts = [state, treasury, payment({ payer, quoteId })]
-      const keys = [signs(payer), ...accounts.map(writes), SYSTEM, ...log]
-      return new TransactionInstruction({ programId, keys, data: registerData(terms, quoteId) })
+      const args = {
+        ...{ quote_id: [...quoteId], name: [...terms.name], referral: [...terms.referral] },
+        ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
+      }
+      return instruction('register', args, [signs(payer), ...accounts.map(writes), SYSTEM, ...log])
     },
     /** Settles payments into kept money. Signed by the relay authority. */
     settle: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
@@ -115,19 +111,6 @@ export function createRegistrar(programIdText: string) {
   }
 }
 
-const PAYMENT_SEED = Buffer.from('payment')
-const REGISTER = Buffer.from(registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator)
-
-/** Data of `register`, of one length for all; Anchor's coder takes ten times as long. @throws RangeError */
-export function registerData({ amountWei, ...terms }: PaymentTerms, quoteId: Uint8Array): Buffer {
-  const numbers = Buffer.alloc(32)
-  numbers.writeBigUInt64LE(BigInt.asUintN(64, amountWei), 0)
-  numbers.writeBigUInt64LE(amountWei >> 64n, 8)
-  numbers.writeBigUInt64LE(terms.lamports, 16)
-  numbers.writeBigInt64LE(terms.expiresAt, 24)
-  return Buffer.concat([REGISTER, quoteId, terms.name, numbers, terms.referral])
-}
-
 /** Decodes an account by its name in the IDL, without its bumps. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
@@ -141,11 +124,12 @@ export function decode<T>(name: string, data: Buffer): T {
 }
 
 /** Fields that anchor decoded, in this project's names and types: camelCase, bigint, Buffer. */
-const fieldsOf = (raw: object): Record<string, unknown> =>
+export const fieldsOf = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const given = Array.isArray(value) ? Buffer.from(value) : value
-      return [camelCase(name), anchor.BN.isBN(given) ? BigInt(given.toString()) : given]
+      const camelCase = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      return [camelCase, anchor.BN.isBN(given) ? BigInt(given.toString()) : given]
     }),
   )
 

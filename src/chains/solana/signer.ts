@@ -35,7 +35,7 @@ export interface SolanaSigner {
    * @throws ChainUnavailableError, as all methods that ask
    */
   statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
-  /** Whether payments are undecided, as confirmed in a slot not before `minSlot`. */
+  /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`. */
   areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]>
   /**
    * Signs one decision about payments of one kind; nothing is sent.
@@ -50,7 +50,7 @@ export interface SolanaSigner {
 const SIGNATURE_LAMPORTS = 5_000n
 /** Prices of compute units are in millionths of a lamport. */
 const MICRO = 1_000_000
-/** What a full batch uses, and more. */
+/** Use of a full batch, and more. */
 const MAX_BATCH_UNITS = 200_000
 
 export interface SolanaSignerOptions {

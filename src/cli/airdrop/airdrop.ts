@@ -1,13 +1,24 @@
 import type pg from 'pg'
-import { type Airdrop, findAirdrop, listAirdrops, setDistributor, setPlan } from '../../db/airdrop/airdrops.js'
+import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
+import { createChainRpc } from '../../chains/evm/chain.js'
+import { readEnvironment } from '../../config/index.js'
+import {
+  type Airdrop,
+  type Distributor,
+  findAirdrop,
+  listAirdrops,
+  setDistributor,
+  setPlan,
+} from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { printJson } from '../output.js'
-import { addressOf, blockOf, nameOf, networkOf, secondsOf } from '../values.js'
-import { askDistributor } from './distributor.js'
-import { BadFileError, readAirdropFile } from './file.js'
-import { describeAirdrop, describeRoot, printAirdrop, printAirdrops, printRoot } from './print.js'
+import { printFields, printJson, printList } from '../output.js'
+import { addressOf, blockOf, configuredChain, nameOf, networkOf, secondsOf } from '../values.js'
+import { BadFileError, readAirdropFile } from './allocations.js'
 
 const DATABASE = { command: 'airdrop' }
 
@@ -77,33 +88,32 @@ export async function set(name: string, command: AirdropSettings): Promise<void>
 export async function list({ network, json }: AirdropOptions): Promise<void> {
   const networks = network === undefined ? NETWORKS : [networkOf(network)]
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
-  if (json) return printJson(airdrops.map(describeAirdrop))
-  if (airdrops.length === 0) return console.log('No airdrops.')
-  printAirdrops(airdrops)
-}
-
-/** `clusterd airdrop show <community>`. @throws Error where there is none */
-export async function show(name: string, options: AirdropOptions): Promise<void> {
-  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, options))
-  if (options.json) printJson(describeAirdrop(airdrop))
-  else printAirdrop(airdrop)
+  printList(airdrops, {
+    ...{ json, none: 'No airdrops.', describe: describeAirdrop },
+    titles: ['COMMUNITY', 'NETWORK', 'CHAIN', 'STATE', 'ACCOUNTS', 'CLAIMED', 'TOTAL', 'DISTRIBUTOR'],
+    cells: ({ community, network, label, state, leafCount, claimed, total, distributor }) => [
+      ...[community, network, label, state, leafCount, claimed.confirmed, total, distributor && toHex(distributor)],
+    ],
+  })
 }
 
 /**
- * `clusterd airdrop root <community>`: prints a distributor's constructor arguments.
- * @throws Error where there is no airdrop
+ * `clusterd airdrop show <community>`: prints the airdrop, and the constructor's arguments of its distributor.
+ * @throws Error where there is none
  */
-export async function root(
+export async function show(
   name: string,
   { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
 ): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
-  const said = describeRoot(
-    { ...airdrop, ...termsOf(airdrop, command) },
-    owner === undefined ? null : addressOf('--owner', owner),
-  )
-  if (command.json) printJson(said)
-  else printRoot(said)
+  const admin = owner === undefined ? null : addressOf('--owner', owner)
+  const made = describeConstructor({ ...airdrop, ...termsOf(airdrop, command) }, admin)
+  if (command.json) return printJson({ ...describeAirdrop(airdrop), ...made })
+  printAirdrop(airdrop)
+  console.log('\nConstructor of AirdropDistributor, which pays out of its own balance:')
+  printFields({ ...made.constructor, encoded: made.encoded ?? 'needs --token, --ends-at and --owner' })
+  if (made.constructor.operator === zeroAddress)
+    console.log('AIRDROP_OPERATOR_PRIVATE_KEY is not set: nobody could permit claims of Solana accounts.')
 }
 
 /**
@@ -181,4 +191,87 @@ function networkOfChain(label: string, network: string | undefined): Network {
   if (network !== undefined && networkOf(network) !== of)
     throw new Error(`Chain "${label}" belongs to ${of}, not to ${network}.`)
   return of
+}
+
+/** An airdrop as JSON. */
+const describeAirdrop = (airdrop: Airdrop) => ({
+  community: airdrop.community,
+  network: airdrop.network,
+  chain: airdrop.label,
+  state: airdrop.state,
+  accounts: airdrop.leafCount,
+  total: airdrop.total.toString(),
+  merkleRoot: toHex(airdrop.merkleRoot),
+  token: airdrop.token && toHex(airdrop.token),
+  distributor: airdrop.distributor && toHex(airdrop.distributor),
+  endsAt: airdrop.endsAtS === null ? null : isoOf(airdrop.endsAtS),
+  claimed: airdrop.claimed,
+  fromBlock: airdrop.fromBlock,
+  nextBlock: airdrop.nextBlock,
+  loadedAt: new Date(airdrop.createdMs).toISOString(),
+})
+
+const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString()
+
+export function printAirdrop(airdrop: Airdrop): void {
+  const { claimed, ...shown } = describeAirdrop(airdrop)
+  const lines = {
+    ...shown,
+    state: `${shown.state}${airdrop.state === 'loaded' ? ' (it has no distributor yet)' : ''}`,
+    claimed: `${claimed.confirmed} confirmed, ${claimed.seen - claimed.confirmed} seen`,
+  }
+  printFields(lines)
+}
+
+/** Constructor arguments of an airdrop's distributor; `encoded` is their ABI form, null while one is unknown. */
+export function describeConstructor(airdrop: Airdrop, owner: Buffer | null) {
+  const { airdropOperatorKey } = readEnvironment()
+  const args = {
+    token: airdrop.token && toHex(airdrop.token),
+    merkleRoot: toHex(airdrop.merkleRoot),
+    endsAt: airdrop.endsAtS,
+    owner: owner && toHex(owner),
+    operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
+  }
+  const { token, merkleRoot, endsAt, owner: admin, operator } = args
+  const encoded =
+    token && admin && endsAt !== null
+      ? encodeAbiParameters(CONSTRUCTOR, [token, merkleRoot, BigInt(endsAt), admin, operator])
+      : null
+  return { constructor: args, encoded }
+}
+
+const CONSTRUCTOR = parseAbiParameters(
+  'address token, bytes32 merkleRoot, uint256 endsAt, address owner, address operator',
+)
+
+/**
+ * Reads a distributor's state from its chain and checks its tree. An operator other than the configured one is a
+ * warning on stderr.
+ * @param fromBlock first block to read claims from; unchanged when undefined
+ * @throws Error with one sentence where the contract is no distributor or another tree's; ConfigError for an unknown
+ *   chain; ChainUnavailableError
+ */
+export async function askDistributor(
+  label: string,
+  address: Buffer,
+  merkleRoot: Buffer,
+  fromBlock: number | undefined,
+): Promise<Distributor> {
+  const { airdropOperatorKey } = readEnvironment()
+  const config = configuredChain(label)
+  const rpc = createChainRpc(config)
+  const state = await rpc.onOneNode((call) => readDistributor(call, toHex(address)))
+  if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
+  if (state.merkleRoot !== toHex(merkleRoot))
+    throw new Error(`The distributor ${toHex(address)} pays another tree (root ${state.merkleRoot}).`)
+  const operator = airdropOperatorKey && privateKeyToAddress(airdropOperatorKey)
+  if (operator && operator !== state.operator)
+    console.error(
+      `Note: AIRDROP_OPERATOR_PRIVATE_KEY is of ${operator}, but the distributor's operator is ${state.operator}: Solana accounts can not claim.`,
+    )
+  return {
+    ...{ label, distributor: address, token: fromHex(state.token), endsAtS: state.endsAtS },
+    ...{ fromBlock, startBlock: config.startBlock },
+  }
 }

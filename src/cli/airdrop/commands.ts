@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withSigning } from '../signing/options.js'
-import { withNetwork } from '../values.js'
+import { withNetwork, withSigning } from '../values.js'
 
 const EXAMPLES = `
 Examples:
   clusterd airdrop load drop.csv --community alice --chain 8453
-  clusterd airdrop root alice --token 0x… --ends-at 2027-06-30 --owner 0x…
+  clusterd airdrop show alice --token 0x… --ends-at 2027-06-30 --owner 0x…
   clusterd airdrop deploy alice --token 0x… --ends-at 2027-06-30 --owner 0x… --fund --keystore key.json --password-file key.txt
   clusterd airdrop set alice --distributor 0x… --from-block 31000000
   clusterd airdrop show alice --json
@@ -36,7 +35,7 @@ const runDeploy = lazily(() => import('./deploy.js'))
 export function addAirdropCommands(program: Command): void {
   const airdrop = program
     .command('airdrop')
-    .description('what communities give out: load a file, deploy its distributor, see what is claimed')
+    .description('load an airdrop, deploy its distributor, see its claims')
     .addHelpText('after', EXAMPLES)
   withSettings(
     withNetwork(airdrop.command('load <file>'), 'to be sure')
@@ -57,16 +56,12 @@ export function addAirdropCommands(program: Command): void {
     .option(...JSON_OPTION)
     .action(run('list'))
   ofOne(airdrop.command('show <community>'))
-    .description('everything about one')
-    .option(...JSON_OPTION)
-    .action(run('show'))
-  ofOne(airdrop.command('root <community>'))
-    .description('root and total, and what a distributor of it is deployed with')
+    .description('everything about one, and what a distributor of it is constructed with')
     .option('--token <address>', 'the token that it pays')
     .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
     .option('--owner <address>', 'who may take back what is left then')
     .option(...JSON_OPTION)
-    .action(run('root'))
+    .action(run('show'))
   withSigning(
     ofOne(airdrop.command('deploy <community>'))
       .description('deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out')

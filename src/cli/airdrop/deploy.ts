@@ -4,15 +4,11 @@ import { readContract } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { Step } from '../../chains/evm/deployment/item.js'
 import { deploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
-import { readCode } from '../../chains/evm/deployment/state.js'
 import { type Airdrop, findAirdrop, setDistributor } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
-import { carryOut } from '../signing/carryOut.js'
-import type { SigningOptions } from '../signing/options.js'
+import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
 import { addressOf, configuredChain } from '../values.js'
-import { type AirdropOptions, one, termsOf } from './airdrop.js'
-import { askDistributor } from './distributor.js'
-import { describeRoot, printAirdrop } from './print.js'
+import { type AirdropOptions, askDistributor, describeConstructor, one, printAirdrop, termsOf } from './airdrop.js'
 
 type DeployCommand = AirdropOptions &
   SigningOptions & { owner: string; token?: string; endsAt?: string; fund?: boolean }
@@ -26,17 +22,16 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
   await withPool({ command: 'airdrop' }, async (pool) => {
     const airdrop = await one(pool, name, command)
     const terms = { ...airdrop, ...termsOf(airdrop, command) }
-    const { encoded, constructor: args } = describeRoot(terms, addressOf('--owner', command.owner))
+    const { encoded, constructor: args } = describeConstructor(terms, addressOf('--owner', command.owner))
     if (!encoded) throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = configuredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
     const made = distributorCreation(encoded)
     const steps = await stepsFor(chain, terms, { made, token: args.token!, funds: command.fund === true })
-    const owners = new Map([[chain.label, args.owner!]])
-    const { mined, isSent } = await carryOut(steps, { chains: new Map([[chain.label, chain]]), owners }, command)
-    if (!isSent) return
-    const sent = mined.get('deploy')?.block
-    const fromBlock = sent ?? (await deploymentBlock(chain, made.address, config.startBlock))
+    const [chains, owners] = [new Map([[chain.label, chain]]), new Map([[chain.label, args.owner!]])]
+    const way = { chains, owners, account: accountOf(command) }
+    if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
+    const fromBlock = (await deploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
     const found = await askDistributor(chain.label, address, airdrop.merkleRoot, fromBlock)
     await setDistributor(pool, airdrop.network, airdrop.community, found)
@@ -51,20 +46,20 @@ async function stepsFor(
 ): Promise<Step[]> {
   const [code, balance] = await rpc.onOneNode((ask) =>
     Promise.all([
-      readCode(ask, made.address, made),
+      ask<Hex>('eth_getCode', [made.address, 'latest']),
       readContract(ask, token, { abi: erc20Abi, functionName: 'balanceOf', args: [made.address] }),
     ]),
   )
   const common = { chain, by: null, value: 0n }
   const deploying: Step = {
-    ...{ ...common, id: 'deploy', to: DEPLOYMENT_PROXY, data: made.data, usualGas: 1_500_000n },
+    ...{ ...common, to: DEPLOYMENT_PROXY, data: made.data },
     does: `deploys the distributor of ${community} at ${made.address}`,
   }
   const lacking = total - balance
   const funding: Step = {
-    ...{ ...common, id: 'fund', to: token, usualGas: 100_000n },
+    ...{ ...common, to: token },
     data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [made.address, lacking] }),
     does: `sends it ${lacking} of the token ${token}`,
   }
-  return [...(code === 'none' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]
+  return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]
 }

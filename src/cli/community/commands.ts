@@ -27,7 +27,7 @@ const run = lazily(() => import('./community.js'))
 export function addCommunityCommands(program: Command): void {
   const community = program
     .command('community')
-    .description('names below which others register names: what they cost, who may have one, from when on')
+    .description('rules of names below which others register names')
     .addHelpText('after', EXAMPLES)
   withNetwork(community.command('list', { isDefault: true }), 'default: both', { takesBoth: true })
     .description('all communities with their number of names')

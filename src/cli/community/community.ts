@@ -5,7 +5,7 @@ import { findCommunityHistory, findCommunityRules, listCommunities } from '../..
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from '../../registry/community/rules.js'
 import { type Network, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { printJson, table } from '../output.js'
+import { printJson, printList } from '../output.js'
 import { type NetworkOptions, nameOf, networksOf } from '../values.js'
 
 const DATABASE = { command: 'community' }
@@ -35,11 +35,12 @@ export async function list({ json, ...options }: CommunityOptions): Promise<void
     )
     return (await Promise.all(lists)).flat()
   })
-  const shown = found.map(({ network, name, names, rules }) => ({ network, name, names, ...communityRulesJson(rules) }))
-  if (json) return printJson(shown)
-  if (found.length === 0) return console.log('No communities.')
-  const rows = found.map(({ network, name, names, rules }) => [network, name, String(names), summary(rules)])
-  console.log(table([['NETWORK', 'COMMUNITY', 'NAMES', 'RULES'], ...rows]))
+  printList(found, {
+    ...{ json, none: 'No communities.' },
+    describe: ({ network, name, names, rules }) => ({ network, name, names, ...communityRulesJson(rules) }),
+    titles: ['NETWORK', 'COMMUNITY', 'NAMES', 'RULES'],
+    cells: ({ network, name, names, rules }) => [network, name, names, summary(rules)],
+  })
 }
 
 function summary({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): string {

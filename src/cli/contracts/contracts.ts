@@ -1,126 +1,138 @@
-import { readHeads } from '../../chains/evm/chain.js'
-import { type Item, RANK, type Side, type Step, stepsOf } from '../../chains/evm/deployment/item.js'
-import { itemsOf } from '../../chains/evm/deployment/plan.js'
-import { confirmed, deploymentBlock, type Mined, settled } from '../../chains/evm/deployment/send.js'
-import { editChains } from '../../config/editChains.js'
-import { printJson } from '../output.js'
-import { carryOut } from '../signing/carryOut.js'
-import { type SigningOptions, senderOf } from '../signing/options.js'
-import type { NetworkOptions } from '../values.js'
-import { type OpenNetwork, openNetwork, readSides } from './network.js'
-import { printItems, printSteps, statusOf } from './print.js'
+import { encodeFunctionData, formatUnits, type Hex, zeroAddress } from 'viem'
+import { createChainRpc } from '../../chains/evm/chain.js'
+import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
+import { readContract } from '../../chains/evm/contracts/read.js'
+import { compareNetwork } from '../../chains/evm/deployment/compare.js'
+import { contractsOf } from '../../chains/evm/deployment/creation.js'
+import { type Item, RANK, stepsOf } from '../../chains/evm/deployment/item.js'
+import { deploymentBlock, settled } from '../../chains/evm/deployment/send.js'
+import { wishesOf } from '../../config/desired.js'
+import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { paint, printJson } from '../output.js'
+import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
+import { addressOf, type NetworkOptions } from '../values.js'
 
-export interface ShowOptions extends NetworkOptions {
-  json?: boolean
+/** Opens the network that the options name, or the only one with a deployment, else with chains. @throws ConfigError */
+function openNetwork({ testnet, mainnet }: NetworkOptions) {
+  const { chainsFile: file } = readEnvironment()
+  const draft = readDraft(file)
+  const wished = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
+  if (!testnet && !mainnet && wished.length > 1)
+    throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
+  // without wishes the chains say which network's are missing
+  const inUse = wished[0] ?? draft.chains[0]!.network
+  const network: Network = testnet ? 'testnet' : mainnet ? 'mainnet' : inUse
+  const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
+  const wishes = wishesOf(draft, network)
+  const chains = new Map(
+    wishes.map(({ label }) => {
+      const config = configs.get(label)!
+      return [label, { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken }]
+    }),
+  )
+  return { network, wishes, chains, owners: new Map(wishes.map(({ label, owner }) => [label, owner])) }
 }
 
-type SendOptions = NetworkOptions & SigningOptions
+type OpenNetwork = ReturnType<typeof openNetwork>
 
-/** Time for which a command waits for the chain's own confirmation. */
-const CONFIRMATION_MS = 30 * 60_000
-
-/** `clusterd contracts plan`: what `deploy` and `configure` would send. @throws Error with one sentence */
-export async function plan(options: ShowOptions): Promise<void> {
-  const items = itemsOf(await readSides(openNetwork(options)))
-  if (options.json)
-    printJson(stepsOf(items).map((step) => ({ ...step, value: String(step.value), usualGas: undefined })))
-  else printSteps(items)
+function compare({ network, wishes, chains }: OpenNetwork): Promise<Item[]> {
+  const own = wishes.map(({ eid }) => eid)
+  const known = labelsOf(network).map((label) => presetOf(label)!.eid)
+  const strangeEids = known.filter((eid) => !own.includes(eid))
+  return compareNetwork(wishes, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids)
 }
 
-/** `clusterd contracts status`: a line for each thing that is wished; code 1 where the chain shows another. */
-export async function status(options: ShowOptions): Promise<void> {
-  showStatus(itemsOf(await readSides(openNetwork(options))), options)
-}
+/** `clusterd contracts status`: a line for each wished value; code 1 where a chain shows another. */
+export const status = (options: NetworkOptions & { json?: boolean }): Promise<void> =>
+  show(openNetwork(options), options)
 
-function showStatus(items: readonly Item[], { json }: ShowOptions): void {
-  if (json) printJson(items.map(statusOf))
-  else printItems(items)
+async function show(open: OpenNetwork, { json }: { json?: boolean } = {}): Promise<void> {
+  const items = await compare(open)
   if (items.some(({ isRight }) => !isRight)) process.exitCode = 1
+  if (json)
+    return printJson(
+      items.map(({ step, rank: _, ...item }) => ({
+        ...item,
+        ...(step && { by: step.by ?? 'anybody', does: step.does }),
+      })),
+    )
+  for (const { chain, about, wanted, found, isRight, step, advice } of items) {
+    const sign = isRight ? paint('green', 'ok  ') : paint('bold', 'DIFF')
+    console.log(`${sign}  ${chain}, ${about}: ${isRight ? found : `${found}, wanted ${wanted}`}`)
+    if (step) console.log(`        ${paint('dim', `${step.by ?? 'anybody'} ${step.does}`)}`)
+    if (advice) console.log(`        ${paint('dim', advice)}`)
+  }
+  const wrong = items.filter(({ isRight }) => !isRight).length
+  console.log(`\n${items.length - wrong} as wished, ${wrong} not`)
+  await showContracts(open, items)
 }
 
-/** `clusterd contracts deploy`: deploys what is not there, and writes addresses and blocks into the chains file. */
-export async function deploy(options: SendOptions): Promise<void> {
-  const isWritten = await bring(openNetwork(options), options, (rank) => rank === RANK.deploy)
-  if (!isWritten) return
-  const items = itemsOf(await readSides(openNetwork(options)))
-  printItems(items)
-  if (stepsOf(items).length > 0) console.log('\nNext: `clusterd contracts configure`, signed by the owner.')
-}
-
-/** `clusterd contracts configure`: everything else, the peers last; with what is not deployed yet before it. */
-export async function configure(options: SendOptions): Promise<void> {
-  const isWritten = await bring(openNetwork(options), options, () => true)
-  if (isWritten) showStatus(itemsOf(await readSides(openNetwork(options))), {})
+/** Prints the money of contracts that stand, and the fields that the chains file lacks of them. */
+async function showContracts({ wishes, chains }: OpenNetwork, items: readonly Item[]): Promise<void> {
+  for (const one of wishes) {
+    const chain = chains.get(one.label)!
+    const { call } = chain.rpc
+    const coins = (wei: bigint) => `${formatUnits(wei, 18)} ${chain.gasToken.symbol}`
+    const fields: Record<string, unknown> = {}
+    for (const { what, field, address } of contractsOf(one, wishes[0]!.eid)) {
+      if (!items.some(({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address)))
+        continue
+      if (one[field] === null) fields[field] = address
+      if (what === 'hub') {
+        const read = (functionName: 'kept' | 'owed') => readContract(call, address, { abi: hubAbi, functionName })
+        const [kept, owed] = await Promise.all([read('kept'), read('owed')])
+        console.log(`chain ${one.label}, hub: keeps ${coins(kept)}, owes ${coins(owed)} to bidders`)
+      } else if (what === 'payments') {
+        const question = { abi: communityPaymentsAbi, functionName: 'totalsOf', args: [zeroAddress] } as const
+        const [owed, count] = await readContract(call, address, question)
+        console.log(`chain ${one.label}, payments: holds ${coins(owed)} of ${count} payments`)
+      }
+    }
+    if (Object.keys(fields).length === 0) continue
+    const startBlock = 'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
+    console.log(
+      `The chains file lacks of chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
+    )
+    if ('contract' in fields && !startBlock)
+      console.log('Its startBlock is the block of the deployment, of which the node has no state any more.')
+  }
 }
 
 /**
- * Carries out the steps of the given ranks. @returns whether the chains file has all addresses now
+ * `clusterd contracts deploy`: deploys the missing contracts and sends whatever else differs from the wishes, as far as
+ * the given key may sign.
  * @throws Error with one sentence where something can't be brought about by a transaction
  */
-async function bring(open: OpenNetwork, options: SendOptions, ranks: (rank: number) => boolean): Promise<boolean> {
-  const account = senderOf(options)
-  // what an earlier run has sent and not seen mined would be planned again
+export async function deploy(options: NetworkOptions & SigningOptions): Promise<void> {
+  const open = openNetwork(options)
+  const account = accountOf(options)
+  // a transaction of an earlier run that is not mined yet would be planned again
   if (account) await Promise.all([...open.chains.values()].map((chain) => settled(chain, account.address)))
-  const sides = await readSides(open)
-  const items = itemsOf(sides)
+  const items = await compare(open)
   const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
-  if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice ?? ''}`.trim())
-  const steps = stepsOf(items, ranks)
+  if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
+  const steps = stepsOf(items)
+  if (steps.length > 0 && !(await sendSteps(steps, { ...open, account }, options))) return
   if (steps.length === 0) console.log('Nothing to send.')
-  const { mined, isSent } = await carryOut(steps, { ...open, account, before: () => noteHeads(open, steps) }, options)
-  if (!isSent) return false
-  await waitForConfirmation(open, steps, mined)
-  await writeAddresses(open, sides, mined)
-  return true
+  if (!options.unsigned) await show(open)
 }
 
-/** Notes each chain's head before anything is sent: no contract of ours is older, however the run ends. */
-async function noteHeads({ file, configs, chains }: OpenNetwork, steps: readonly Step[]): Promise<void> {
-  const heads: Record<string, { startBlock: number }> = {}
-  for (const label of new Set(steps.map(({ chain }) => chain))) {
-    const { contract, startBlock } = configs.get(label)!
-    if (contract || startBlock > 0) continue
-    heads[label] = { startBlock: Number(await chains.get(label)!.rpc.call('eth_blockNumber', [])) }
+/** `clusterd contracts withdraw`: pays out what the hub keeps. @throws Error with one sentence */
+export async function withdraw(options: NetworkOptions & SigningOptions & { to: string }): Promise<void> {
+  const { wishes, chains, owners } = openNetwork(options)
+  const { label, contract } = wishes[0]!
+  if (!contract) throw new ConfigError(`The chains file names no hub of chain "${label}".`)
+  const to = toHex(addressOf('--to', options.to))
+  const { call } = chains.get(label)!.rpc
+  const kept = await readContract(call, contract, { abi: hubAbi, functionName: 'kept' })
+  if (kept === 0n) throw new Error(`The hub on chain "${label}" keeps nothing.`)
+  const owner = await readContract(call, contract, { abi: hubAbi, functionName: 'owner' })
+  const step = {
+    ...{ chain: label, by: owner.toLowerCase() as Hex, to: contract, value: 0n },
+    data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawKept', args: [to] }),
+    does: `pays ${kept} wei that the hub keeps to ${to}`,
   }
-  editChains(file, { chains: heads })
-}
-
-async function waitForConfirmation(
-  { chains, configs }: OpenNetwork,
-  steps: readonly Step[],
-  mined: ReadonlyMap<string, Mined>,
-): Promise<void> {
-  const last = new Map<string, number>()
-  for (const { id, chain } of steps) last.set(chain, Math.max(last.get(chain) ?? 0, mined.get(id)?.block ?? 0))
-  for (const [label, block] of last) {
-    const [chain, config] = [chains.get(label)!, configs.get(label)!]
-    const heads = () => chain.rpc.onOneNode((ask) => readHeads(ask, config)).then((found) => found.confirmed)
-    if ((await heads()) < block) console.log(`Waiting until chain ${label} has confirmed block ${block}.`)
-    if (!(await confirmed(heads, block, CONFIRMATION_MS)))
-      console.log(`Chain ${label} has not confirmed block ${block} yet: run \`clusterd contracts status\` later.`)
-  }
-}
-
-/** Writes the addresses of contracts that stand, and the blocks of their deployment, where the file lacks them. */
-async function writeAddresses(
-  { file, configs, chains }: OpenNetwork,
-  sides: readonly Side[],
-  mined: ReadonlyMap<string, Mined>,
-): Promise<void> {
-  const edits: Record<string, Record<string, unknown>> = {}
-  for (const { wishes, state } of sides) {
-    const { label, role, contract, communityPayments } = wishes
-    const edit: Record<string, unknown> = {}
-    if (!contract) {
-      edit.contract = state.app.address
-      const sent = mined.get(`${label}.${role}.deploy`)?.block
-      const since = configs.get(label)!.startBlock
-      edit.startBlock = sent ?? (await deploymentBlock(chains.get(label)!, state.app.address, since))
-    }
-    if (state.payments && !communityPayments) edit.communityPayments = state.payments.address
-    if (Object.keys(edit).length > 0) edits[label] = edit
-  }
-  if (Object.keys(edits).length === 0) return
-  editChains(file, { chains: edits })
-  console.log(`Wrote the addresses of ${Object.keys(edits).join(', ')} into ${file}.`)
+  await sendSteps([step], { chains, owners, account: accountOf(options) }, options)
 }

@@ -1,44 +1,31 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { formatEther, formatUnits, type Hex, parseEventLogs } from 'viem'
+import { formatEther, formatUnits, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { hubAbi, spokeAbi } from '../../chains/evm/contracts/index.js'
+import { Client } from '../../client/index.js'
 import { readEnvironment } from '../../config/index.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import type { World, WorldHub, WorldSolana, WorldSpoke } from '../../testing/index.js'
+import type { EventItem } from '../../testing/until.js'
 import { paint } from '../output.js'
-import { joinCommunities } from './community.js'
-import { apiOf, followStatus, say, send, showName, step } from './tools.js'
 
 export interface DemoOptions {
   /** Default: a random one. A given name is registered once, on the hub unless a chain is given. */
   name?: string
   /** Network label of a chain of the world; default: the hub, then the first spoke and Solana. */
-  chain?: string | undefined
-  /** The same: what the option was called before. */
-  network?: string
+  chain?: string
   /** Only names below communities, which come last by default. */
   communities?: boolean
   testnet?: boolean
 }
 
-interface Quote {
-  gasToken: { symbol: string }
-  transactionData: { to: Hex; data: Hex; value: string }
-  registrationFee: string
-  bridgeFee: string
-}
-
-/** A chain to register from, and its network's hub. */
-interface DemoChain {
+/** A chain of the world, or its Solana cluster. */
+interface Place {
+  label: string
   isTestnet: boolean
-  hub: WorldHub
-  /** Hub or spoke. */
-  chain: WorldHub | WorldSpoke
+  chain: WorldHub | WorldSpoke | WorldSolana
 }
 
-/** Polling interval of the measured latency. */
-const LOOK_MS = 25
+const EVM_DECIMALS = 18
 const SOL_DECIMALS = 9
 
 /**
@@ -53,9 +40,9 @@ export async function demo(options: DemoOptions): Promise<void> {
   const world = readWorld(home)
   if (world && (await answers(world.ops))) return show(world, options)
   const { chooseChains } = await import('../../testing/chains/localChains.js')
-  assertKnown(options.chain ?? options.network, [...chooseChains(undefined, undefined).map(labelOf), SOLANA_LABEL])
+  assertKnown(options.chain, [...chooseChains(undefined, undefined).map(({ label }) => label), SOLANA_LABEL])
   const { startStack } = await import('../../testing/stack.js')
-  say('No world runs here: starting one for this demo ...')
+  console.log('No world runs here: starting one for this demo ...')
   const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
   try {
     await show(stack.world, options)
@@ -64,149 +51,148 @@ export async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-const labelOf = ({ label }: { label: string }): string => label
-
 /** @throws Error for a chain that is none of the world's */
 function assertKnown(label: string | undefined, labels: readonly string[]): void {
   if (label !== undefined && !labels.includes(label))
-    throw new Error(`Network "${label}" is not in this world; these are: ${labels.join(', ')}.`)
+    throw new Error(`Network "${label}" is not in this world; these are: ${[...new Set(labels)].join(', ')}.`)
 }
 
-async function answers(ops: string): Promise<boolean> {
-  try {
-    return (await fetch(`${ops}/health`, { signal: AbortSignal.timeout(2_000) })).ok
-  } catch {
-    return false
-  }
-}
-
-async function show(world: World, options: DemoOptions): Promise<void> {
-  const { name, chain = options.network, testnet = false } = options
-  if (!options.communities) await registerAll(world, { ...options, chain })
-  if (name !== undefined || chain !== undefined) return
-  const member = `member-${randomBytes(4).toString('hex')}`
-  await joinCommunities(world, world.networks[testnet ? 'testnet' : 'mainnet'], { key: anyKey(world), member, testnet })
-}
-
-async function registerAll(world: World, { name, chain: from, testnet = false }: DemoOptions): Promise<void> {
-  const known = demoChains(world)
-  const { hub, spokes, solana } = world.networks[testnet ? 'testnet' : 'mainnet']
-  const byDefault = [hub, ...spokes.slice(0, 1)].map((chain) => chain.network)
-  const all = name === undefined ? [...byDefault, ...(solana ? [SOLANA_LABEL] : [])] : [hub.network]
-  assertKnown(from, [...known.map(({ chain }) => chain.network), ...(solana ? [SOLANA_LABEL] : [])])
-  for (const label of from === undefined ? all : [from]) {
-    const wanted = name ?? `demo-${randomBytes(4).toString('hex')}`
-    const place = known.find(({ chain }) => chain.network === label)
-    if (place) await register(world, place, wanted)
-    else if (solana) await registerFromSolana(world, solana, wanted, testnet)
-  }
-}
-
-function demoChains(world: World): DemoChain[] {
-  return Object.entries(world.networks).flatMap(([network, { hub, spokes }]) =>
-    [hub, ...spokes].map((chain) => ({ isTestnet: network === 'testnet', hub, chain })),
+const answers = (ops: string): Promise<boolean> =>
+  fetch(`${ops}/health`, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
   )
-}
 
-async function register(world: World, place: DemoChain, name: string): Promise<void> {
-  const { chain, hub, isTestnet: testnet } = place
-  const isSpoke = chain !== hub
-  const account = privateKeyToAccount(anyKey(world))
-  const ask = apiOf(world.api, testnet)
-
-  say(
-    `${paint('bold', name)} for ${account.address} on network "${chain.network}"${isSpoke ? ', over the bridge' : ''}`,
-  )
-  const quote = await ask<Quote>('POST', '/v1/names/register/evm', {
-    network: chain.network,
-    sender: account.address,
-    names: [{ name }],
+async function show(world: World, { name, chain, communities, testnet = false }: DemoOptions): Promise<void> {
+  const places = Object.entries(world.networks).flatMap(([network, { hub, spokes, solana }]) => {
+    const common = { isTestnet: network === 'testnet' }
+    const evm = [hub, ...spokes].map((one): Place => ({ ...common, label: one.network, chain: one }))
+    return [...evm, ...(solana ? [{ ...common, label: SOLANA_LABEL, chain: solana }] : [])]
   })
-  const { symbol } = quote.gasToken
-  const bridge = isSpoke ? ` and bridge fee ${formatEther(BigInt(quote.bridgeFee))} ${symbol}` : ''
-  step(
-    'quote',
-    `registration fee ${formatEther(BigInt(quote.registrationFee))} ${symbol}${bridge}, to ${quote.transactionData.to}`,
+  assertKnown(
+    chain,
+    [...places.filter((one) => one.label !== SOLANA_LABEL), ...places].map(({ label }) => label),
   )
-
-  const hash = await send(chain, account, quote.transactionData)
-  const sentMs = performance.now()
-  step('sent', hash)
-  const crossed = isSpoke ? timeCrossing(place, hash) : undefined
-  crossed?.catch(() => {}) // awaited below, unless the status fails first
-  await followStatus(world, hash, sentMs, testnet)
-  await showName(world, name, account.address, testnet)
-  if (crossed) {
-    const { spokeBlock, hubBlock, ms } = await crossed
-    step(
-      'latency',
-      `${(ms / 1_000).toFixed(2)} s from block ${spokeBlock} of the spoke to the bid in block ${hubBlock} of the hub`,
-    )
-  }
-  say('')
+  const own = places.filter(({ isTestnet }) => isTestnet === testnet)
+  const usual = own.filter(({ label }, i) => i < 2 || label === SOLANA_LABEL)
+  const byLabel = (of: readonly Place[]) => of.filter(({ label }) => label === chain).slice(0, 1)
+  const chosen = chain !== undefined ? byLabel([...own, ...places]) : name === undefined ? usual : own.slice(0, 1)
+  if (!communities) for (const place of chosen) await register(world, place, name ?? `demo-${freshDigits()}`)
+  if (name === undefined && chain === undefined) await joinCommunities(world, own[0]!)
 }
 
-const anyKey = (world: World): Hex => anyOf(world.accounts.evm, 'accounts').privateKey
+const freshDigits = (): string => randomBytes(4).toString('hex')
 
-function anyOf<T>(accounts: readonly T[], what: string): T {
+/** Registers a name as a wallet on a chain, and prints its latency where it has to cross to the hub. */
+async function register(world: World, place: Place, name: string): Promise<void> {
+  const { label, isTestnet, chain } = place
+  const client = new Client({ url: world.api, testnet: isTestnet })
+  const evm = privateKeyToAccount(anyOf(world.accounts.evm).privateKey)
+  const onSolana = 'programId' in chain ? anyOf(world.accounts.solana) : null
+  const sender = onSolana?.address ?? evm.address
+  console.log(`${paint('bold', name)} for ${sender} on network "${label}"`)
+  const quote = await client.quote({ network: label, sender, names: [{ name }] })
+  const { registrationFee, bridgeFee, gasToken, transactionData } = quote
+  const [fee, bridge] = [registrationFee, bridgeFee].map(
+    (amount) => `${formatUnits(BigInt(amount), onSolana ? SOL_DECIMALS : EVM_DECIMALS)} ${gasToken.symbol}`,
+  )
+  step('quote', `registration fee ${fee} and bridge fee ${bridge}`)
+  const sentMs = performance.now()
+  let tx: string
+  if ('programId' in chain) {
+    const { payQuote } = await import('../../testing/solana/payQuote.js')
+    tx = await payQuote(chain, onSolana!, (transactionData as string[])[0]!)
+  } else tx = await send(chain, evm, transactionData as Call)
+  step('sent', tx)
+  const ms = await followStatus(world, tx, { sentMs, isTestnet })
+  await showHolder(client, name)
+  const back = await client.nameOf(sender)
+  step('address', `${sender} → ${back?.clusterName}/${back?.walletName} (the oldest name it holds)`)
+  await showEvent(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name, isTestnet)
+  if (!('contracts' in chain && 'hub' in chain.contracts))
+    step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
+  console.log()
+}
+
+/** Registers a name below the world's free community and pays for one below the paid community, as a wallet would. */
+async function joinCommunities(world: World, { chain: hub, label, isTestnet }: Place): Promise<void> {
+  const communities = world.seeds[isTestnet ? 'testnet' : 'mainnet']?.communities
+  if (!communities || !('contracts' in hub)) return
+  const account = privateKeyToAccount(anyOf(world.accounts.evm).privateKey)
+  const client = new Client({ url: world.api, testnet: isTestnet })
+  await client.signIn(account)
+  const member = `member-${freshDigits()}`
+  for (const { name: community } of [communities.open, communities.paid]) {
+    const whole = `${community}/${member}`
+    const isPaid = community === communities.paid.name
+    console.log(`${paint('bold', whole)} for ${account.address}${isPaid ? ` on network "${label}"` : ', free'}`)
+    const made = await client.registerBelow(community, { name: member, ...(isPaid && { network: label }) })
+    if (isPaid) {
+      const { price, transactionInfo } = made as { price: { amount: string }; transactionInfo: { transaction: Call } }
+      const { transaction } = transactionInfo
+      step('price', `${formatEther(BigInt(price.amount))}, held by ${transaction.to} until it is judged`)
+      const sentMs = performance.now()
+      const tx = await send(hub, account, transaction)
+      step('sent', tx)
+      await followStatus(world, tx, { sentMs, isTestnet })
+    }
+    await showHolder(client, whole)
+    const isOurs = ({ type, data }: EventItem) =>
+      type === 'REGISTER_COMMUNITY_NAME' && `${data.community}/${data.name}` === whole
+    await showEvent(world, isOurs, isTestnet)
+    console.log()
+  }
+}
+
+function anyOf<T>(accounts: readonly T[]): T {
   const account = accounts[randomBytes(1).readUInt8(0) % accounts.length]
-  if (!account) throw new Error(`The world file names no ${what}: start the world again.`)
+  if (!account) throw new Error('The world file names no accounts: start the world again.')
   return account
 }
 
-/** Measures from the spoke's block with the message to the hub's block with its bid. */
-async function timeCrossing({ chain, hub }: DemoChain, hash: Hex) {
-  const { localClients } = await import('../../testing/chains/localChain.js')
-  const reader = localClients(hub, hub.chainId).reader
-  const fromBlock = await reader.getBlockNumber()
-  const receipt = await localClients(chain, chain.chainId).reader.waitForTransactionReceipt({
-    hash,
-    pollingInterval: LOOK_MS,
-  })
-  const seenMs = performance.now()
-  const guid = parseEventLogs({ abi: spokeAbi, logs: receipt.logs, eventName: 'Sent' })[0]?.args.guid
-  if (!guid) throw new Error(`Transaction ${hash} sent no message (status ${receipt.status}).`)
-  for (;;) {
-    const logs = await reader.getContractEvents({
-      address: hub.contracts.hub,
-      abi: hubAbi,
-      eventName: 'Received',
-      fromBlock,
-    })
-    const received = logs.find(({ args }) => args.guid === guid)
-    if (received) {
-      return { spokeBlock: receipt.blockNumber, hubBlock: received.blockNumber, ms: performance.now() - seenMs }
-    }
-    await sleep(LOOK_MS)
-  }
+const step = (what: string, text: string, colour: 'cyan' | 'green' | 'yellow' = 'cyan'): void =>
+  console.log(`  ${paint(colour, what.padEnd(10))} ${text}`)
+
+interface Call {
+  to: Hex
+  data: Hex
+  value: string
 }
 
-/** Registers a name from a Solana wallet, paid in SOL and relayed to the hub, and prints its latency. */
-async function registerFromSolana(world: World, solana: WorldSolana, name: string, testnet: boolean): Promise<void> {
-  const { payQuote } = await import('../../testing/solana/payQuote.js')
-  const account = anyOf(world.accounts.solana, 'accounts on Solana')
-  const ask = apiOf(world.api, testnet)
+/** Sends a quoted transaction on a local chain. @returns its hash */
+async function send(
+  chain: WorldHub | WorldSpoke,
+  account: ReturnType<typeof privateKeyToAccount>,
+  { to, data, value }: Call,
+): Promise<Hex> {
+  const { walletOf } = await import('../../testing/chains/localChain.js')
+  return walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+}
 
-  say(`${paint('bold', name)} for ${account.address} on network "solana", paid in SOL`)
-  const quote = await ask<Omit<Quote, 'transactionData'> & { transactionData: string[] }>(
-    'POST',
-    '/v1/names/register/solana',
-    {
-      network: 'solana',
-      sender: account.address,
-      names: [{ name }],
+/** Follows a transaction to `finalized`, printing each status. @returns milliseconds since `sentMs` */
+async function followStatus(
+  world: World,
+  tx: string,
+  { sentMs, isTestnet }: { sentMs: number; isTestnet: boolean },
+): Promise<number> {
+  const { until } = await import('../../testing/until.js')
+  await until.status(world, tx, 'finalized', {
+    testnet: isTestnet,
+    onChange: ({ status, step: why }) => {
+      const since = `${((performance.now() - sentMs) / 1_000).toFixed(2)} s`
+      step(status, `${since}${why ? ` (${why})` : ''}`, status === 'finalized' ? 'green' : 'yellow')
     },
-  )
-  const [fee, bridge] = [quote.registrationFee, quote.bridgeFee].map((lamports) =>
-    formatUnits(BigInt(lamports), SOL_DECIMALS),
-  )
-  step('quote', `registration fee ${fee} SOL and bridge fee ${bridge} SOL, to program ${solana.programId}`)
+  })
+  return performance.now() - sentMs
+}
 
-  const sentMs = performance.now()
-  const signature = await payQuote(solana, account, quote.transactionData[0] ?? '')
-  step('sent', signature)
-  const ms = await followStatus(world, signature, sentMs, testnet)
-  await showName(world, name, account.address, testnet)
-  step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
-  say('')
+async function showHolder(client: Client, name: string): Promise<void> {
+  step('name', `${name} → ${(await client.addressOf(name))?.address}`)
+}
+
+/** Prints the first event that is asked for, once it is there. */
+async function showEvent(world: World, isAsked: (event: EventItem) => boolean, testnet: boolean): Promise<void> {
+  const { until } = await import('../../testing/until.js')
+  const { id, type, data } = await until.event(world, isAsked, { testnet })
+  step('event', `${id} ${type} ${JSON.stringify(data)}`)
 }

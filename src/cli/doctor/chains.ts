@@ -5,10 +5,12 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import type { Network } from '../../registry/primitives/network.js'
+import { findChain } from '../../db/journal/chains.js'
+import { listSigners } from '../../db/outbox/signers.js'
+import { signerStats } from '../../db/outbox/stats.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
 import { DAY_MS, LOW_RUNWAY_MS } from '../../relayer/report/problems.js'
 import { withPoolAt } from '../database.js'
-import { NO_SPENDING, readSpending } from '../funds/spending.js'
 import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 /** Parts of LayerZero's OApp and endpoint. */
@@ -28,16 +30,18 @@ export async function chainFindings(config: Config): Promise<Finding[]> {
   return findings.flat()
 }
 
-type Spent = Readonly<Record<Network, ReadonlyMap<string, bigint>>>
-
-/** What the relayer spent in a day, by network and label; nothing where the database does not tell. */
-const spentLastDay = ({ databaseDirectUrl }: Config): Promise<Spent> =>
+/** Wei that the relayer spent in a day, by the chains' labels; nothing where the database does not answer. */
+const spentLastDay = ({ databaseDirectUrl }: Config): Promise<ReadonlyMap<string, bigint>> =>
   withPoolAt(databaseDirectUrl, { command: 'doctor', max: 1, silenceLimitMs: SILENCE_MS }, async (pool) => {
-    const of = async (network: Network) => (await readSpending(pool, network).catch(() => NO_SPENDING)).spentLastDayWei
-    return { mainnet: await of('mainnet'), testnet: await of('testnet') }
-  })
+    const spent = new Map<string, bigint>()
+    for (const { network, label, signer } of await listSigners(pool, NETWORKS)) {
+      const row = await findChain(pool, network, label)
+      if (row) spent.set(label, (await signerStats(pool, row, signer, Date.now())).spentLastDayWei)
+    }
+    return spent
+  }).catch(() => new Map())
 
-async function findingsOf(chain: ChainConfig, config: Config, spent: Spent): Promise<Finding[]> {
+async function findingsOf(chain: ChainConfig, config: Config, spent: ReadonlyMap<string, bigint>): Promise<Finding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)))
   if (urls.every(({ level }) => level === 'bad')) return urls
@@ -56,7 +60,7 @@ async function findingsOf(chain: ChainConfig, config: Config, spent: Spent): Pro
   }
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
     const { address } = relayerAccount(config.relayerKey)
-    const spentWei = spent[chain.network].get(chain.label) ?? 0n
+    const spentWei = spent.get(chain.label) ?? 0n
     checks.push(balanceFinding(`${about}, relayer`, { rpc, chain, address, spentWei }))
     const obeying = { hub: chain.role === 'hub' ? chain.contract : undefined, payments: chain.communityPayments }
     for (const [what, contract] of Object.entries(obeying))
@@ -66,7 +70,7 @@ async function findingsOf(chain: ChainConfig, config: Config, spent: Spent): Pro
   return [...urls, ...(await Promise.all(checks))]
 }
 
-/** Whether a URL serves this chain, and its head is fresh. */
+/** Tells whether a URL serves this chain, and its head is fresh. */
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
   check(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
@@ -89,7 +93,7 @@ const endpointFinding = (about: string, rpc: Rpc, { endpoint, eid }: ChainConfig
     return found === eid ? ok(`${eid}`) : bad(`the endpoint's is ${found}, not ${eid}`, 'Correct `eid`.')
   })
 
-/** Whether hub and spoke name each other as peers: LayerZero carries no packet else. */
+/** Tells whether hub and spoke name each other as peers: LayerZero carries no packet else. */
 function peerFindings(about: string, rpc: Rpc, spoke: ChainConfig, hub: ChainConfig): Promise<Finding>[] {
   const peer = async (at: Rpc, contract: string, eid: number, expected: string): Promise<Result> => {
     const found = await readContract(at.call, contract as Hex, { abi: OAPP, functionName: 'peers', args: [eid] })
@@ -106,7 +110,7 @@ function peerFindings(about: string, rpc: Rpc, spoke: ChainConfig, hub: ChainCon
   ]
 }
 
-/** Whether a contract obeys the relayer's key. */
+/** Tells whether a contract obeys the relayer's key. */
 const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
   check(about, 'See the RPC URLs and the contract.', async () => {
     const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })

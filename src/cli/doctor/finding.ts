@@ -4,7 +4,7 @@ import { inTime } from '../../ops/notify.js'
 /** `warn`: the service runs, and lacks something; `bad`: it does not run, or not for long. */
 export type Level = 'ok' | 'warn' | 'bad'
 
-/** What a check found, and what to do where it is not well. */
+/** Result of a check, and what to do where it is not well. */
 export interface Finding {
   about: string
   level: Level

@@ -3,7 +3,7 @@ import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../d
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { withPool } from '../database.js'
-import { printJson, table } from '../output.js'
+import { printJson, printList } from '../output.js'
 
 const COMMAND = { command: 'keys', max: 1 }
 const DEFAULT_BURST_S = 6
@@ -20,14 +20,14 @@ const view = (key: StoredApiKey) => ({
 
 /** `clusterd keys list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  const keys = (await withPool(COMMAND, (pool) => listApiKeys(pool))).map(view)
-  if (json) return printJson(keys)
-  if (keys.length === 0) return console.log('There is no API key.')
-  const rows = keys.map(({ id, wallet, perSecond, burst, createdAt, name }) => [
-    ...[id, wallet ?? 'operator', perSecond === null ? 'default' : `${perSecond}/s, ${burst}`, createdAt],
-    name,
-  ])
-  console.log(table([['id', 'of', 'limit', 'made', 'name'], ...rows]))
+  const keys = await withPool(COMMAND, listApiKeys)
+  printList(keys.map(view), {
+    ...{ json, none: 'There is no API key.', describe: (key) => key },
+    titles: ['ID', 'OF', 'LIMIT', 'MADE', 'NAME'],
+    cells: ({ id, wallet, perSecond, burst, createdAt, name }) => [
+      ...[id, wallet ?? 'operator', perSecond === null ? 'default' : `${perSecond}/s, ${burst}`, createdAt, name],
+    ],
+  })
 }
 
 export interface MakeOptions {

@@ -2,15 +2,12 @@ import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withNetwork } from '../values.js'
-import type { ListOptions } from './jobs.js'
 
-const jobs = lazily(() => import('./jobs.js'))
-const nonces = lazily(() => import('./nonces.js'))
-const refunds = lazily(() => import('./refunds.js'))
+const run = lazily(() => import('./outbox.js'))
 
 /** `clusterd outbox …`: what the relayer has to send. */
 export function addOutboxCommands(program: Command): void {
-  const outbox = program.command('outbox').description('inspect and control what the relayer sends')
+  const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list', { isDefault: true }))
     .description('jobs that have not ended, newest first')
     .option('--refunds', 'refunds on Solana instead, owed or under way, oldest first')
@@ -18,12 +15,12 @@ export function addOutboxCommands(program: Command): void {
     .option('--all', 'ended ones too')
     .option('--limit <n>', 'at most this many jobs', '50')
     .option(...JSON_OPTION)
-    .action((options: ListOptions & { refunds?: boolean }) => (options.refunds ? refunds : jobs)('list')(options))
+    .action(run('list'))
   outbox
     .command('show <id>')
     .description('everything about one job')
     .option(...JSON_OPTION)
-    .action(jobs('show'))
+    .action(run('show'))
   for (const [verb, description] of [
     ['retry', 'attempt a job at once, as if nothing had failed or been spent'],
     ['park', 'set a job aside; a nonce that it holds is used up by a cancel'],
@@ -33,17 +30,17 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action((id: string, options: { json?: boolean }) => jobs('change')(verb, id, options))
+      .action((id: string, options: { json?: boolean }) => run('change')(verb, id, options))
   ofBoth(outbox.command('send [ids...]'))
     .description('have the relayer pay back owed refunds, by payment ids or the beginnings of these')
     .option('--all', 'all that are owed')
     .option(...JSON_OPTION)
-    .action(refunds('send'))
+    .action(run('send'))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option('--signer <address>', 'where several keys have signed on the chain')
     .option(...JSON_OPTION)
-    .action(nonces('nonce'))
+    .action(run('nonce'))
 }
 
 const ofBoth = (command: Command): Command => withNetwork(command, 'default: both', { takesBoth: true })

@@ -7,14 +7,12 @@ const runDeploy = lazily(() => import('./deploy.js'))
 
 /** `clusterd solana …`: the registrar's authorities, and transactions for their keys. */
 export function addSolanaCommands(program: Command): void {
-  const solana = program
-    .command('solana')
-    .description('the registrar program on Solana: deploys it, shows it, and makes transactions for its authorities')
+  const solana = program.command('solana').description('the registrar program on Solana: deploy, show, transactions')
   onNetwork(solana.command('show', { isDefault: true }))
     .description('authorities, counts and money of the program')
     .action(run('show'))
   onNetwork(withPrice(solana.command('deploy')))
-    .description('deploy the program, and write its id and slot into the chains file')
+    .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption('--keypair <file>', 'pays and becomes upgrade authority: a file of solana-keygen')
     .option('--program-keypair <file>', 'the program’s own key; default: registrar-<network>.json, made if missing')
     .option('--yes', 'do not ask before sending')

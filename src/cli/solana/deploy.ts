@@ -5,10 +5,9 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
 import { deployProgram, readProgram } from '../../chains/solana/deployment/deploy.js'
 import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
-import { editChains } from '../../config/editChains.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
-import { confirm } from '../signing/confirm.js'
+import { confirm } from '../signing/signing.js'
 import { keypairIn, unitPriceOf } from './keypair.js'
 import { draftCluster, type SigningOptions } from './solana.js'
 
@@ -18,7 +17,7 @@ interface DeployOptions extends SigningOptions {
 }
 
 /**
- * `clusterd solana deploy`: deploys the registrar through the upgradeable loader and writes its id and slot into the
+ * `clusterd solana deploy`: deploys the registrar through the upgradeable loader and prints its id and slot for the
  * chains file. A run after a crash goes on with the same program and buffer.
  * @throws Error with one sentence
  */
@@ -44,10 +43,10 @@ export async function deploy(options: DeployOptions): Promise<void> {
     found = await readProgram(rpc, programId)
   }
   if (!found) throw new Error('The program does not show up yet: run the command again.')
-  const written = { programId: programId.toBase58(), startSlot: Number(found.slot) }
-  if (!config.programId) editChains(file, { solana: { [network]: written } })
-  printJson({ ...written, upgradeAuthority: found.upgradeAuthority?.toBase58() ?? null })
-  console.log('Next: `clusterd solana init`, signed by the upgrade authority.')
+  const { slot, upgradeAuthority } = found
+  printJson({ programId: programId.toBase58(), startSlot: Number(slot) })
+  console.log(`Put both into ${file}, solana.${network}. The upgrade authority is ${upgradeAuthority?.toBase58()}.`)
+  console.log('Next: `clusterd solana init`, signed by it.')
 }
 
 /** The program's own key, which signs its deployment once; made and kept where there is none. */

@@ -9,14 +9,14 @@ import { createRegistrar, type Registrar, registrarIdl } from '../../chains/sola
 import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
-import { confirm } from '../signing/confirm.js'
+import { confirm } from '../signing/signing.js'
 import { keypairIn, unitPriceOf } from './keypair.js'
 
 export interface Options {
   testnet?: boolean
 }
 
-/** Who signs: the key in a file, or somebody else what is printed. */
+/** Signer: the key in a file, or somebody else for what is printed. */
 export interface SigningOptions extends Options {
   keypair?: string
   base58?: boolean

@@ -17,7 +17,7 @@ import { checkTarget } from '../../push/webhooks/target.js'
 import { decodeAddress, parseAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { duration, printJson, table } from '../output.js'
+import { duration, printJson, printList } from '../output.js'
 
 const COMMAND = { command: 'webhooks', max: 1 }
 
@@ -32,17 +32,15 @@ const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhoo
 
 /** `clusterd webhooks list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  const webhooks = await withPool(COMMAND, (pool) => listWebhooks(pool))
-  if (json) return printJson(webhooks.map(view))
-  if (webhooks.length === 0) return console.log('There is no webhook.')
-  const rows = webhooks.map(({ id, network, failingMs, parked, delivered, url }) => [
-    ...[String(id), network, parked !== null ? `parked: ${parked}` : stateOf(failingMs), String(delivered), url],
-  ])
-  console.log(table([['id', 'network', 'state', 'delivered', 'url'], ...rows]))
+  printList(await withPool(COMMAND, listWebhooks), {
+    ...{ json, none: 'There is no webhook.', describe: view },
+    titles: ['ID', 'NETWORK', 'STATE', 'DELIVERED', 'URL'],
+    cells: ({ id, network, parked, failingMs, delivered, url }) => {
+      const failing = failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
+      return [id, network, parked === null ? failing : `parked: ${parked}`, delivered, url]
+    },
+  })
 }
-
-const stateOf = (failingMs: number | null): string =>
-  failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
 
 export interface AddOptions {
   testnet?: boolean
@@ -90,12 +88,13 @@ export async function remove(id: string): Promise<void> {
 /** `clusterd webhooks failures [id]` */
 export async function failures(id: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
-  if (json) return printJson(found)
-  if (found.length === 0) return console.log('No delivery has failed.')
-  const rows = found.map(({ webhook, atMs, message, reason, cursor }) => [
-    ...[String(webhook), new Date(atMs).toISOString(), message, reason, cursor ?? 'start'],
-  ])
-  console.log(table([['webhook', 'when', 'message', 'reason', 'cursor'], ...rows]))
+  printList(found, {
+    ...{ json, none: 'No delivery has failed.', describe: (failure) => failure },
+    titles: ['WEBHOOK', 'WHEN', 'MESSAGE', 'REASON', 'CURSOR'],
+    cells: ({ webhook, atMs, message, reason, cursor }) => [
+      ...[webhook, new Date(atMs).toISOString(), message, reason, cursor ?? 'start'],
+    ],
+  })
 }
 
 export interface ReplayOptions {

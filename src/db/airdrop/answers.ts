@@ -72,7 +72,7 @@ export async function findBundleAllocations(
   }))
 }
 
-// what gave no name yet comes first, the caller's own before others'
+// a candidate that gave no name yet comes first, the caller's own before others'
 const claimedByBundle = prepare<{ account: Buffer }>(
   'airdrop_claimed_by_bundle',
   (l) => `SELECT a.account FROM ${l.clusters} k

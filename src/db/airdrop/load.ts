@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { airdropLeaf, buildTree, MAX_LEAVES, type Tree } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Columns } from '../pg/arrays.js'
 import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
-import { CopyBuffer, copyRows } from '../pg/copy.js'
+import { insertRows, type Rows } from '../pg/insert.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
@@ -21,7 +22,7 @@ export interface LoadRequest {
   endsAtS: number | null
   /** SHA-256 of the file. */
   fileHash: Buffer
-  /** Whether the file may replace another one that nobody has claimed from. */
+  /** Tells whether the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
 }
@@ -141,19 +142,31 @@ async function writeAllocations(
   rows: readonly Allocation[],
   { positions }: Tree,
 ): Promise<void> {
-  const copied = new CopyBuffer()
-  for (const [i, { account, amount }] of rows.entries()) {
-    const row = copied.row(6).int2(NETWORK_CODE[network]).int4(airdrop).bytea(account)
-    row.int4(i).int4(positions[i]!).numeric(amount)
-  }
-  await copyRows(client, 'airdrop_allocations (network, airdrop, account, index, position, amount)', copied)
+  const columns: Columns<number> = [
+    ['airdrop', 'int4', () => airdrop],
+    ['account', 'bytea', (i) => rows[i]!.account],
+    ['index', 'int4', (i) => i],
+    ['position', 'int4', (i) => positions[i]],
+    ['amount', 'numeric', (i) => rows[i]!.amount],
+  ]
+  await insertInParts(client, network, { table: 'airdrop_allocations', columns, items: [...rows.keys()] })
 }
 
 async function writePages(client: pg.ClientBase, { network, airdrop }: Place, { nodes }: Tree): Promise<void> {
-  const copied = new CopyBuffer()
-  for (const [page, bytes] of pagesOf(nodes))
-    copied.row(4).int2(NETWORK_CODE[network]).int4(airdrop).int4(page).bytea(bytes)
-  await copyRows(client, 'airdrop_pages (network, airdrop, page, nodes)', copied)
+  const columns: Columns<[page: number, bytes: Buffer]> = [
+    ['airdrop', 'int4', () => airdrop],
+    ['page', 'int4', ([page]) => page],
+    ['nodes', 'bytea', ([, bytes]) => bytes],
+  ]
+  await insertInParts(client, network, { table: 'airdrop_pages', columns, items: [...pagesOf(nodes)] })
+}
+
+/** Rows per statement. */
+const INSERTED_AT_ONCE = 5_000
+
+async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows: Rows<Item>): Promise<void> {
+  for (let from = 0; from < rows.items.length; from += INSERTED_AT_ONCE)
+    await insertRows(client, network, { ...rows, items: rows.items.slice(from, from + INSERTED_AT_ONCE) })
 }
 
 async function insertAirdrop(

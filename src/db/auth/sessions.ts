@@ -18,7 +18,7 @@ const SWEEP_ROWS = 4
 export const SESSIONS_A_WALLET = 32
 
 /**
- * One round trip, since signing in is a hot path. A wallet keeps the sessions of its newest signing dates, and an older
+ * Takes one round trip: signing in is a hot path. A wallet keeps the sessions of its newest signing dates, and an older
  * date opens none: what was revoked and dropped stays closed.
  */
 const OPEN = {

@@ -20,10 +20,10 @@ export async function confirmCredits(db: Queryable, network: Network, moves: rea
   await execute(db, network, text, MOVES.values(moves))
 }
 
-/** What the hub owes to a bidder for what came from one chain. */
+/** Debt of the hub to a bidder for what came from one chain. */
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
 
-/** What the hub owes to an address (stored form) by its confirmed blocks, by the chain that the money came from. */
+/** Debts of the hub to an address (stored form) by its confirmed blocks, by the chain that the money came from. */
 export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Promise<Credit[]> =>
   query(
     db,
@@ -33,7 +33,7 @@ export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Prom
     [wallet],
   )
 
-/** What a transaction of the hub credited, in the order of its logs. */
+/** Credits of a transaction of the hub, in the order of its logs. */
 export const creditsIn = (
   db: Queryable,
   network: Network,

@@ -1,7 +1,7 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { unnestOf } from '../pg/arrays.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable } from '../pg/rows.js'
 
 /** True for a message `m` that the hub has received in a confirmed block. */
 const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
@@ -67,17 +67,6 @@ async function upsertMessages(
 ): Promise<void> {
   if (messages.length === 0) return
   await execute(db, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
-}
-
-/** The last message of a spoke's confirmed blocks, null before the first. */
-export async function newestConfirmedMessage(
-  db: Queryable,
-  network: Network,
-  chain: number,
-): Promise<Pick<SentMessage, 'packet' | 'block'> | null> {
-  const text = `SELECT packet, block FROM messages WHERE network = $1 AND chain = $2 AND confirmed
-    ORDER BY block DESC, log_index DESC LIMIT 1`
-  return (await query<Pick<SentMessage, 'packet' | 'block'>>(db, network, text, [chain]))[0] ?? null
 }
 
 const DROP_RECEIPTS = {

@@ -32,7 +32,7 @@ export function readChainStates(db: Queryable): Promise<StoredState[]> {
   return readRows<StoredState>(db, `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`, [])
 }
 
-/** What decides whether a network's names may be sold. */
+/** Facts that decide whether a network's names may be sold. */
 export interface HubState {
   caughtUp: boolean
   /** Null before the hub was ever indexed. */

@@ -15,17 +15,17 @@ import {
 import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { unnestOf } from '../pg/arrays.js'
+import { RULESET_VERSION } from '../../registry/journal/ruleset.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { type Columns, unnestOf } from '../pg/arrays.js'
 import { WON } from '../pg/codes.js'
-import { type CopyBuffer, type CopyPart, copyPart, sendTables } from '../pg/copy.js'
-import { leaf } from '../pg/partitions.js'
+import { insertRows } from '../pg/insert.js'
+import { leaf, type PartitionedTable } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Queryable } from '../pg/rows.js'
 import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
 import { makePartitionsAhead } from './partitions.js'
 import { completeSlice, loadSlice, type Probed, probeKeys } from './slice.js'
-import { STATE_COLUMNS } from './stateHash.js'
 
 /** Result of an append: what it changed, and the time of its writer, ms. */
 export interface Appended {
@@ -38,7 +38,7 @@ export interface AppendOptions {
   epoch?: number
   /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
   writerMs?: number
-  /** What `probeEntries` found behind the head's lock; looked up here where it is left out. */
+  /** Findings of `probeEntries` behind the head's lock; looked up here where they are left out. */
   probed?: Probed
 }
 
@@ -62,7 +62,7 @@ export async function appendEntries(
 export const probeEntries = (db: Queryable, network: Network, entries: readonly DecodedEntry[]): Promise<Probed> =>
   probeKeys(db, network, keysOf(entries))
 
-/** What a transaction appends, decided behind the head's lock, with the statements that write it. */
+/** Entries of a transaction, decided behind the head's lock, with the statements that write them. */
 export interface Decided extends Appended {
   write(db: Queryable): Promise<unknown>[]
 }
@@ -88,98 +88,102 @@ export async function decideEntries(
 }
 
 /** Writes the rows of a fold and moves the locked head, in a pipeline. */
-export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [
+export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<void>[] => [
   ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
   ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
-  ...sendTables(db, partsOf(network, changes)),
+  ...insertAll(db, network, changes),
   ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
   ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
   ...(changes.communities.length > 0 ? [markCommunities(db, network, changes.communities)] : []),
   writeHead(db, network, changes.head),
 ]
 
-/** New rows of a fold, by their tables: journal, names, clusters, wallets, communities, names below them. */
-export function partsOf(network: Network, changes: Changes): CopyPart[] {
-  const encode = rowsOf(network, changes.head.generation)
-  const target = (table: keyof typeof COLUMNS) => `${leaf(table, network)} (${COLUMNS[table]})`
+/** Inserts the new rows of a fold, by their tables. */
+function insertAll(db: Queryable, network: Network, changes: Changes): Promise<void>[] {
+  const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
+    insertRows(db, network, { table: leaf(table, network), columns, items })
   return [
-    copyPart(target('journal'), changes.journal, encode.journal),
-    copyPart(target('names'), changes.names, encode.names),
-    copyPart(target('clusters'), changes.clusters, encode.clusters),
-    copyPart(target('wallets'), changes.wallets, encode.wallets),
-    copyPart(target('communities'), changes.communities, encode.communities),
-    copyPart(target('community_names'), changes.communityNames, encode.communityNames),
-    copyPart(target('moves'), changes.moves, encode.moves),
+    insert('journal', [['generation', 'int4', () => changes.head.generation], ...JOURNAL], changes.journal),
+    insert('names', NAMES, changes.names),
+    insert('clusters', CLUSTERS, changes.clusters),
+    insert('wallets', WALLETS, changes.wallets),
+    insert('communities', COMMUNITIES, changes.communities),
+    insert('community_names', COMMUNITY_NAMES, changes.communityNames),
+    insert('moves', MOVES, changes.moves),
   ]
 }
 
-const COLUMNS = {
-  ...STATE_COLUMNS,
-  community_names: `${STATE_COLUMNS.community_names}, claim`,
-  journal:
-    'network, generation, seq, kind, chain, block, log_index, tx_key, at_ms, public_first, public_count, actor, body, effects, ruleset',
-}
+const JOURNAL: Columns<JournalRow> = [
+  ['seq', 'int8', (row) => row.seq],
+  ['kind', 'int2', (row) => ENTRY_KIND[row.kind]],
+  ['chain', 'int2', (row) => row.position?.chain],
+  ['block', 'int8', (row) => row.position?.block],
+  ['log_index', 'int4', (row) => row.position?.logIndex],
+  ['tx_key', 'int8', (row) => row.txKey],
+  ['at_ms', 'int8', (row) => row.atMs],
+  ['public_first', 'int8', (row) => row.publicFirst],
+  ['public_count', 'int4', (row) => row.publicCount],
+  ['actor', 'bytea', (row) => row.actor],
+  ['body', 'bytea', (row) => row.body],
+  ['effects', 'bytea', (row) => row.effects],
+  ['ruleset', 'int2', () => RULESET_VERSION],
+]
+const NAMES: Columns<NameRow> = [
+  ['seq', 'int8', (row) => row.seq],
+  ['tx_key', 'int8', (row) => row.txKey],
+  ['name', 'text', (row) => row.name],
+  ['cluster', 'int8', (row) => row.cluster],
+  ['outcome', 'int2', (row) => OUTCOME[row.outcome]],
+  ['updated_seq', 'int8', (row) => row.seq],
+]
+const CLUSTERS: Columns<ClusterRow> = [
+  ['serial', 'int8', (row) => row.serial],
+  ['id', 'bytea', (row) => row.id],
+  ['created_seq', 'int8', (row) => row.createdSeq],
+]
+const WALLETS: Columns<WalletRow> = [
+  ['cluster', 'int8', (row) => row.cluster],
+  ['address', 'bytea', (row) => row.address],
+  ['name', 'text', (row) => row.name],
+  ['verified', 'bool', (row) => row.isVerified],
+  ['private', 'bool', (row) => row.isPrivate],
+  ['backed_up', 'bool', (row) => row.isBackedUp],
+  ['created_seq', 'int8', (row) => row.createdSeq],
+  ['updated_seq', 'int8', (row) => row.updatedSeq],
+]
+const COMMUNITIES: Columns<CommunityRow> = [
+  ['name', 'text', (row) => row.name],
+  ['seq', 'int8', (row) => row.seq],
+]
+const COMMUNITY_NAMES: Columns<CommunityNameRow> = [
+  ['community', 'text', (row) => row.community],
+  ['name', 'text', (row) => row.name],
+  ['address', 'bytea', (row) => row.address],
+  ['verified', 'bool', (row) => row.isVerified],
+  ['assigned', 'int8', (row) => row.assigned],
+  ['seq', 'int8', (row) => row.seq],
+  ['claim', 'bytea', (row) => row.claim],
+]
+const MOVES: Columns<MoveRow> = [
+  ['source', 'int8', (row) => row.source],
+  ['target', 'int8', (row) => row.target],
+  ['seq', 'int8', (row) => row.seq],
+  ['actor', 'bytea', (row) => row.actor],
+]
 
-/** Encoders of each table's rows, in the order of the columns. */
-function rowsOf(network: Network, generation: number) {
-  const code = NETWORK_CODE[network]
-  return {
-    journal: (rows: CopyBuffer, row: JournalRow): void => {
-      rows.row(15).int2(code).int4(generation).int8(row.seq).int2(ENTRY_KIND[row.kind])
-      const { chain = null, block = null, logIndex = null } = row.position ?? {}
-      rows.int2(chain).int8(block).int4(logIndex)
-      rows.bigint(row.txKey).int8(row.atMs).int8(row.publicFirst).int4(row.publicCount)
-      rows.bytea(row.actor).bytea(row.body).bytea(row.effects).int2(row.ruleset)
-    },
-    names: (rows: CopyBuffer, row: NameRow): void => {
-      rows.row(7).int2(code).int8(row.seq).bigint(row.txKey).ascii(row.name)
-      rows.int8(row.cluster).int2(OUTCOME[row.outcome]).int8(row.seq)
-    },
-    clusters: (rows: CopyBuffer, row: ClusterRow): void => {
-      rows.row(4).int2(code).int8(row.serial).bytea(row.id).int8(row.createdSeq)
-    },
-    wallets: (rows: CopyBuffer, row: WalletRow): void => {
-      rows.row(9).int2(code).int8(row.cluster).bytea(row.address).ascii(row.name)
-      rows.bool(row.isVerified).bool(row.isPrivate).bool(row.isBackedUp).int8(row.createdSeq).int8(row.updatedSeq)
-    },
-    communities: (rows: CopyBuffer, row: CommunityRow): void => {
-      rows.row(3).int2(code).ascii(row.name).int8(row.seq)
-    },
-    communityNames: (rows: CopyBuffer, row: CommunityNameRow): void => {
-      rows.row(8).int2(code).ascii(row.community).ascii(row.name).bytea(row.address)
-      rows.bool(row.isVerified).int8(row.assigned).int8(row.seq).bytea(row.claim)
-    },
-    moves: (rows: CopyBuffer, row: MoveRow): void => {
-      rows.row(5).int2(code).int8(row.source).int8(row.target).int8(row.seq).bytea(row.actor)
-    },
-  }
-}
-
-const WALLET = unnestOf<WalletRow>(
-  [
-    ['cluster', 'int8', (row) => row.cluster],
-    ['address', 'bytea', (row) => row.address],
-    ['name', 'text', (row) => row.name],
-    ['verified', 'bool', (row) => row.isVerified],
-    ['private', 'bool', (row) => row.isPrivate],
-    ['backed_up', 'bool', (row) => row.isBackedUp],
-    ['created_seq', 'int8', (row) => row.createdSeq],
-    ['updated_seq', 'int8', (row) => row.updatedSeq],
-  ],
-  2,
-)
+const WALLET = unnestOf(WALLETS, 2)
 
 async function updateWallets(db: Queryable, network: Network, rows: readonly WalletRow[]): Promise<void> {
   const text = `UPDATE ${leaf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  await writeAll(db, network, { what: 'updating wallets', text }, WALLET.values(rows))
+  await execute(db, network, { name: `update_wallets_${network}`, text }, WALLET.values(rows))
 }
 
 async function removeWallets(db: Queryable, network: Network, rows: Changes['walletRemovals']): Promise<void> {
   const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
-  await writeAll(db, network, { what: 'removing wallets', text }, values)
+  await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
 }
 
 async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {
@@ -189,14 +193,14 @@ async function moveNames(db: Queryable, network: Network, moves: readonly NameMo
   // a batch may move a name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  // a plan for any number of names reads all that there are, on young tables: each batch has its own
-  const statement = { what: 'moving names', text, isPlannedEachTime: true }
-  await writeAll(db, network, statement, [...values, newest.map((move) => move.updatedSeq)])
+  // without a name: a plan for any number of names reads all that there are, on young tables
+  await execute(db, network, text, [...values, newest.map((move) => move.updatedSeq)])
 }
 
 async function endMoves(db: Queryable, network: Network, sources: Changes['movesEnded']): Promise<void> {
-  const text = `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`
-  await writeAll(db, network, { what: 'ending moves', text }, [sources])
+  await execute(db, network, `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`, [
+    sources,
+  ])
 }
 
 /** Marks names that are communities, so that a cluster's are found among many; derived, and no part of the state. */
@@ -204,18 +208,4 @@ async function markCommunities(db: Queryable, network: Network, rows: readonly C
   const text = `UPDATE ${leaf('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])
-}
-
-/** Writes rows that have to be there, one per element of the first column; the server counts: a COMMIT may follow. */
-async function writeAll(
-  db: Queryable,
-  network: Network,
-  { what, text, isPlannedEachTime = false }: { what: string; text: string; isPlannedEachTime?: boolean },
-  columns: readonly unknown[],
-): Promise<void> {
-  const wanted = `$${columns.length + 2}::int`
-  const checked = `WITH written AS (${text} RETURNING 1) SELECT CASE WHEN count(*) <> ${wanted}
-    THEN ('${what}: ' || count(*) || ' of ' || ${wanted} || ' rows were there')::int END FROM written`
-  const statement = isPlannedEachTime ? checked : { name: `${what} of ${network}`, text: checked }
-  await query(db, network, statement, [...columns, (columns[0] as readonly unknown[]).length])
 }

@@ -40,7 +40,7 @@ export interface SignedChanges {
   changes: readonly ClusterChange[]
   /** Id of the only cluster that may change. */
   within?: Buffer
-  /** How long the caller waits: nothing is written after that. */
+  /** Time that the caller waits: nothing is written after that. */
   patience?: Patience
   limit?: ChangeLimit
   /** Additional statements in the same transaction, sent before it waits for anything. */
@@ -77,7 +77,7 @@ export function appendCommunityChange(
 
 const CATCHING_UP = { kind: 'catching_up' } as const
 
-/** What is known once the head is locked. */
+/** Facts that are known once the head is locked. */
 interface Locked {
   entries: readonly DecodedEntry[]
   nowMs: number
@@ -162,7 +162,7 @@ type Refused = Extract<AppendResult, { kind: 'refused' }>
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
   changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
 
-/** Whether all signers are verified in the cluster with this id. */
+/** Tells whether all signers are verified in the cluster with this id. */
 function isWithin(slice: Slice, changes: readonly ClusterChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
   return cluster !== undefined && changes.every(({ actor }) => slice.verified.get(keyOf(actor))?.cluster === cluster)

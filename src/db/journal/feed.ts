@@ -11,7 +11,7 @@ import { assertLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
-/** What is read of a feed: entries with public events, by the numbers of their first events. */
+/** Entries that are read of a feed: those with public events, by the numbers of their first events. */
 export interface StretchQuery {
   order: FeedOrder
   /** Number of the first event of the entry to begin with, inclusive; null in newest order: the head. */

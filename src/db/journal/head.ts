@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { prepare, versionOf } from '../pg/prepared.js'
-import { execute, type Queryable, query, type Statement } from '../pg/rows.js'
+import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
 /** Thrown when another process leads the network, so that this one stops writing. */
@@ -52,7 +52,7 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/** What public answers are made of, each a text that changes with it. */
+/** Sources of public answers, each a text that changes with it. */
 export interface Version {
   /** The public registry. */
   version: string
@@ -67,35 +67,21 @@ export async function readVersion(db: Queryable, network: Network): Promise<Vers
   return only(await version(db, network, []), network)
 }
 
-let noteWait = (_network: Network, _ms: number): void => {}
-
-/** Shows how long this process's writers wait for the heads' locks. */
-export function watchHeadLocks(note: (network: Network, ms: number) => void): void {
-  noteWait = note
-}
-
 /**
  * Locks a network's head until the transaction ends; reads that follow see the previous writer's commit.
  * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
  * @throws LostLeadershipError when another process leads
  */
 export async function lockHead(db: Queryable, network: Network, epoch: number | null): Promise<LockedHead> {
-  if (epoch === null) return only(await lock(db, network, LOCK_HEAD), network)
-  const [head] = await lock(db, network, LEAD_HEAD, epoch)
+  if (epoch === null) return only(await query<LockedHead>(db, network, LOCK_HEAD), network)
+  const [head] = await query<LockedHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
 }
 
 /** The same for a writer that needs no leader. @returns null at once during the first catch-up */
 export async function lockCaughtUp(db: Queryable, network: Network): Promise<LockedHead | null> {
-  return (await lock(db, network, LOCK_CAUGHT_UP))[0] ?? null
-}
-
-async function lock(db: Queryable, network: Network, statement: Statement, ...values: number[]): Promise<LockedHead[]> {
-  const startMs = performance.now()
-  const heads = await query<LockedHead>(db, network, statement, values)
-  noteWait(network, performance.now() - startMs)
-  return heads
+  return (await query<LockedHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
 }
 
 /** The time at which a writer dates entries. @throws ClockError when this process's clock says otherwise */

@@ -24,7 +24,7 @@ async function makePartitions(client: pg.ClientBase, network: Network, seq: numb
   return made
 }
 
-/** Whether an append from one sequence number to another begins a partition. */
+/** Tells whether an append from one sequence number to another begins a partition. */
 const beginsPartition = (from: number, to: number): boolean => partitionOf(from) !== partitionOf(to)
 
 /** Makes partitions ahead of an append that begins another one. */

@@ -29,7 +29,7 @@ export interface ReplayOptions {
   onProgress?: OnProgress
 }
 
-type Columns = Pick<Entry, 'causeMs' | 'body' | 'ruleset'> & {
+type Columns = Pick<Entry, 'causeMs' | 'body'> & {
   kind: number
   chain: number | null
   block: number | null
@@ -183,7 +183,7 @@ export async function readEntries(
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${schema}${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body FROM ${schema}${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, after, limit],
   )

@@ -6,7 +6,7 @@ import { notify } from '../pg/notify.js'
 import { execute, query } from '../pg/rows.js'
 import { endLeaders, lockHead } from './head.js'
 
-/** What begins anew in a network whose database went back in time. */
+/** Parts that begin anew in a network whose database went back in time. */
 export interface Restored {
   /** Numbers of the feed before and after. */
   feed: { from: number; to: number }

@@ -22,7 +22,7 @@ interface Found {
 /** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
 const PROBE_WIDTH = 16
 
-/** What the first statements of a slice find by keys. */
+/** Findings of the first statements of a slice, by keys. */
 export interface Probed {
   keys: Keys
   names: readonly string[]
@@ -52,7 +52,7 @@ export async function loadSlice(client: pg.ClientBase, network: Network, head: H
 export interface SliceRequest {
   network: Network
   head: Head
-  /** Whether the batch is one entry, which saves a query. */
+  /** Tells whether the batch is one entry, which saves a query. */
   isAlone?: boolean
 }
 
@@ -153,7 +153,7 @@ async function findFreeIds(client: pg.ClientBase, slice: Slice, searches: readon
   for (const { key, free } of searches) slice.nextClusterNumber.set(key, free)
 }
 
-/** One round of the searches. */
+/** Round of the searches. */
 async function narrow(db: Queryable, { network }: Slice, searches: readonly Search[]): Promise<void> {
   const asked = searches.flatMap((search) => numbersBetween(search).map((number) => ({ search, number })))
   const ids = asked.map(({ search, number }) => clusterId(network, bytesOf(search.key), number))

@@ -28,9 +28,8 @@ export async function loadClusters(db: Queryable, slice: Slice, keys: Keys): Pro
   if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice, keys), readNames(db, slice, keys)])
 }
 
-/** One name more than a batch moves, which says whether any is left; null for no bound. */
-export const readOfMoving = ({ movedNames }: Keys): number | null =>
-  Number.isFinite(movedNames) ? movedNames + 1 : null
+/** Names that a batch moves and one more, which says whether any is left. */
+export const readOfMoving = ({ movedNames }: Keys): number => movedNames + 1
 
 /** Clusters whose names may move: those that wallets leave, and where several do, those that they enter before. */
 function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Set<number> {

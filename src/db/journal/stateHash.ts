@@ -5,7 +5,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { leaf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
 /** Columns of the tables that the fold computes; facts, tracked transactions, deliveries and sessions are no state. */
-export const STATE_COLUMNS = {
+const STATE_COLUMNS = {
   names: 'network, seq, tx_key, name, cluster, outcome, updated_seq',
   clusters: 'network, serial, id, created_seq',
   wallets: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',

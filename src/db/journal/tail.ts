@@ -2,15 +2,13 @@ import type pg from 'pg'
 import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { copyPart, sendTables } from '../pg/copy.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Columns } from '../pg/arrays.js'
+import { insertRows } from '../pg/insert.js'
 import { blockNotice } from '../pg/notify.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { type ChainRow, type Checkpoint, movedError } from './chains.js'
 import { LEAD, LostLeadershipError } from './head.js'
-
-const TAIL_COLUMNS = 'network, chain, block, hash, parent_hash, timestamp_ms'
-const FACT_COLUMNS = 'network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body'
 
 /** Unconfirmed block with the journal entries that it would bring. */
 export interface StoredTailBlock {
@@ -21,6 +19,32 @@ export interface StoredTailBlock {
   /** Entries in log order, each with a position. */
   entries: readonly DecodedEntry[]
 }
+
+const tailBlocks = (chain: number): Columns<Omit<StoredTailBlock, 'entries'>> => [
+  ['chain', 'int2', () => chain],
+  ['block', 'int8', ({ block }) => block],
+  ['hash', 'bytea', ({ hash }) => hash],
+  ['parent_hash', 'bytea', ({ parentHash }) => parentHash],
+  ['timestamp_ms', 'int8', ({ timestampMs }) => timestampMs],
+]
+
+interface Fact {
+  block: number
+  hash: Buffer
+  entry: DecodedEntry
+}
+
+const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
+  ['chain', 'int2', () => chain],
+  ['block_hash', 'bytea', ({ hash }) => hash],
+  ['log_index', 'int4', ({ entry }) => entry.position!.logIndex],
+  ['block', 'int8', ({ block }) => block],
+  ['kind', 'int2', ({ entry }) => ENTRY_KIND[entry.kind]],
+  ['tx_hash', 'bytea', ({ entry }) => txHashOf(entry)],
+  ['name', 'text', ({ entry }) => nameThatMayLead(entry, minimumWei)],
+  ['cause_ms', 'int8', ({ entry }) => entry.causeMs],
+  ['body', 'bytea', ({ entry }) => entry.body],
+]
 
 const DROP_FACTS = { name: 'drop_facts', text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3' }
 const DROP_TAIL = {
@@ -47,21 +71,12 @@ export async function writeTail(
   chain: number,
   { dropFrom, blocks, minimumWei }: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
 ): Promise<void> {
-  const code = NETWORK_CODE[network]
   const facts = blocks.flatMap(({ block, hash, entries }) => entries.map((entry) => ({ block, hash, entry })))
   await Promise.all([
     execute(db, network, DROP_FACTS, [chain, dropFrom]),
     execute(db, network, DROP_TAIL, [chain, dropFrom]),
-    ...sendTables(db, [
-      copyPart(`tail_blocks (${TAIL_COLUMNS})`, blocks, (rows, { block, hash, parentHash, timestampMs }) => {
-        rows.row(6).int2(code).int2(chain).int8(block).bytea(hash).bytea(parentHash).int8(timestampMs)
-      }),
-      copyPart(`facts (${FACT_COLUMNS})`, facts, (rows, { block, hash, entry }) => {
-        rows.row(10).int2(code).int2(chain).bytea(hash).int4(entry.position!.logIndex).int8(block)
-        rows.int2(ENTRY_KIND[entry.kind]).bytea(txHashOf(entry)).ascii(nameThatMayLead(entry, minimumWei))
-        rows.int8(entry.causeMs).bytea(entry.body)
-      }),
-    ]),
+    insertRows(db, network, { table: 'tail_blocks', columns: tailBlocks(chain), items: blocks }),
+    insertRows(db, network, { table: 'facts', columns: factsOf(chain, minimumWei), items: facts }),
   ])
 }
 

@@ -4,7 +4,7 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
@@ -153,7 +153,7 @@ export interface TrackedTx {
   sender: Buffer | null
   nonce: number | null
   lastSeenMs: number
-  verdict: string | null
+  verdict: InvalidReason | null
   replacedBy: Buffer | null
 }
 
@@ -217,7 +217,7 @@ export async function keepReplacement(db: Queryable, network: Network, hash: Buf
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** How far a transaction is in the tables: a text that changes with each of its states, whatever they mean. */
+/** Progress of a transaction in the tables: a text that changes with each of its states, whatever they mean. */
 export interface TxProgress {
   records: string
   /** Logs of ours are stored; what else becomes of it, the chains alone know. */
@@ -244,6 +244,6 @@ const progress = prepare<TxProgress>(
     ) p ORDER BY i.ord`,
 )
 
-/** How far transactions are, by their hashes or signatures: one element per input, in its order. */
+/** Progress of transactions, by their hashes or signatures: one element per input, in its order. */
 export const readProgress = (db: Queryable, network: Network, txs: readonly Buffer[]): Promise<TxProgress[]> =>
   progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])

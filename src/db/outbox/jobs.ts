@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import {
-  BATCH_SIZES,
   commitmentWei,
   DailyCapError,
   JOB_KIND,
@@ -80,27 +79,38 @@ export interface ChangedBy {
   dailyCapWei?: bigint | undefined
 }
 
-/** A job as it was read, and its progress after a step. */
+/** A job as it was read, with the other jobs of its transaction, and its progress after a step. */
 export interface JobChange {
-  job: Job
+  job: Job & { others?: readonly Job[] }
   after: JobProgress
 }
 
+/** Does work as the relayer of a network, in one transaction. @throws LostLeadershipError */
+export const asRelayer = <T>(
+  pool: pg.Pool,
+  { network, epoch }: { network: Network; epoch: number },
+  work: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> =>
+  inTransaction(pool, async (client) => {
+    await assertRelayer(client, network, epoch)
+    return work(client)
+  })
+
 /**
- * Stores what a step made of jobs of one network, and of those that go with them: all of them, or none where another
- * process has changed one since it was read. A confirmed settlement or refund ends its payment.
+ * Stores what a step made of jobs of one network, and of the others of their transactions: all of them, or none where
+ * another process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
  * @throws LostLeadershipError; DailyCapError where what is newly signed would exceed the signer's day
  */
 export function saveJobs(pool: pg.Pool, changes: readonly JobChange[], by: ChangedBy): Promise<boolean> {
   return unlessStale(pool, async (client) => {
-    const { network } = changes[0]!.job
-    if (by.epoch !== null) await assertRelayer(client, network, by.epoch)
+    const change = changes[0]!
+    const { network, chain } = change.job
+    const { epoch, signer, dailyCapWei } = by
+    if (epoch !== null) await assertRelayer(client, network, epoch)
     await update(client, network, changes, by)
-    const { signer, dailyCapWei } = by
-    const [change] = changes
     if (signer && dailyCapWei !== undefined)
-      await reserve(client, { network, chain: change!.job.chain, signer }, newlySigned(change!), { ...by, dailyCapWei })
+      await reserve(client, { network, chain, signer }, newlySigned(change), { ...by, dailyCapWei })
   })
 }
 
@@ -123,11 +133,14 @@ export function saveWithNextNonce(
     if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
     const change = { job, after: await build(row.nonce) }
     await update(client, key.network, [change], { nowMs, signer: key.signer })
+    // a job that an earlier version has let go with this one, and that has no part in the transaction
+    const left = `UPDATE jobs SET batch = NULL WHERE network = $1 AND batch = $2 AND state = ${JOB_STATE.queued}`
+    await execute(client, key.network, left, [job.id])
     await reserve(client, key, newlySigned(change), { nowMs, dailyCapWei })
   })
 }
 
-/** What a change adds to what its job may cost. */
+/** Sum that a change adds to what its job may cost. */
 const newlySigned = ({ job, after }: JobChange): bigint => commitmentWei(after.txs) - commitmentWei(job.txs)
 
 /** Counts what was signed into the signer's day. @throws DailyCapError */
@@ -171,18 +184,23 @@ const COLUMNS: Columns<JobProgress> = [
   ['release', 'text', ({ release }) => release],
   ['alone', 'bool', ({ alone }) => alone],
 ]
-const PROGRESS = unnestOf<JobChange>(
+interface StoredChange extends JobChange {
+  /** Id of the job that holds its transaction, null where it holds one itself, or none. */
+  batch: string | null
+}
+const PROGRESS = unnestOf<StoredChange>(
   [
     ['id', 'int8', ({ job }) => job.id],
     ['version', 'int4', ({ job }) => job.version],
-    ...COLUMNS.map(([name, type, of]) => [name, type, ({ after }: JobChange) => of(after)] as const),
+    ['batch', 'int8', ({ batch }) => batch],
+    ...COLUMNS.map(([name, type, of]) => [name, type, ({ after }: StoredChange) => of(after)] as const),
   ],
   4,
 )
 const UPDATE = {
   name: 'save_jobs',
-  text: `UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, updated_ms = $2,
-      signer = coalesce($3, j.signer), version = j.version + 1
+  text: `UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
+      updated_ms = $2, signer = coalesce($3, j.signer), version = j.version + 1
     FROM ${PROGRESS.rows} AS u(${PROGRESS.names})
     WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`,
 }
@@ -194,75 +212,32 @@ async function update(
   changes: readonly JobChange[],
   { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
 ): Promise<void> {
-  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ...PROGRESS.values(changes)])
-  if (count !== changes.length) throw new StaleVersionError('another process has changed a job')
-  await takeAlong(client, network, changes, nowMs)
+  const all = changes.flatMap(withOthers)
+  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ...PROGRESS.values(all)])
+  if (count !== all.length) throw new StaleVersionError('another process has changed a job')
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
   if (ended.length === 0) return
   const text = `UPDATE payments SET state = ${PAYMENT_STATE.done} WHERE network = $1 AND id = ANY ($2::bytea[])`
   await execute(client, network, text, [ended.map(({ job }) => job.subject)])
 }
 
-const setsFree = ({ state, alone }: JobProgress): boolean => state === 'parked' || (state === 'queued' && alone)
-const FOLLOWERS = unnestOf<JobChange>(
-  [
-    ['id', 'int8', ({ job }) => job.id],
-    ['state', 'int2', ({ after }) => JOB_STATE[setsFree(after) ? 'queued' : after.state]],
-    ['next_ms', 'int8', ({ after }) => (setsFree(after) ? 0 : after.nextMs)],
-    ['reason', 'text', ({ after }) => after.reason],
-    ['alone', 'bool', ({ after }) => after.state === 'queued' && after.alone],
-    ['free', 'bool', ({ after }) => setsFree(after)],
-  ],
-  3,
-)
-const TAKE_ALONG = {
-  name: 'take_along',
-  text: `UPDATE jobs m SET batch = CASE WHEN NOT u.free THEN m.batch END, alone = m.alone OR u.alone, state = u.state,
-      next_ms = u.next_ms, reason = u.reason, updated_ms = $2, version = m.version + 1
-    FROM ${FOLLOWERS.rows} AS u(${FOLLOWERS.names})
-    WHERE m.network = $1 AND m.batch = u.id`,
-}
-
-/** The jobs that go with others do as those do; a job that is parked, or goes alone from here on, sets them free. */
-async function takeAlong(client: pg.ClientBase, network: Network, changes: readonly JobChange[], nowMs: number) {
-  const leads = changes.filter(({ job }) => job.kind in BATCH_SIZES)
-  if (leads.length > 0) await execute(client, network, TAKE_ALONG, [nowMs, ...FOLLOWERS.values(leads)])
-}
-
 /**
- * Joins jobs of a chain that wait for a transaction and go with none under way: the oldest will do the work of all. One
- * that is backed off joins none, which would wait with it.
- * @throws LostLeadershipError
+ * Changes of all jobs of a transaction, which the first one holds: the others do as it does, and are queued again once
+ * the transaction is void. What a chain refused goes on alone, each at once.
  */
-export function formBatches(
-  pool: pg.Pool,
-  { network, chain }: ChainKey,
-  { epoch, nowMs }: Pick<ChangedBy, 'nowMs'> & { epoch: number },
-): Promise<void> {
-  const sizes = Object.entries(BATCH_SIZES) as [JobKind, number][]
-  const values = [chain, sizes.map(([kind]) => JOB_KIND[kind]), sizes.map(([, size]) => size), nowMs]
-  return inTransaction(pool, async (client) => {
-    await assertRelayer(client, network, epoch)
-    await execute(client, network, FORM_BATCHES, values)
+function withOthers({ job, after }: JobChange): StoredChange[] {
+  const { state, reason } = after
+  const isVoid = state === 'queued' || state === 'parked'
+  const isRefused = state === 'queued' && after.alone
+  const others = (job.others ?? []).map((other): StoredChange => {
+    const change = { state: isVoid ? 'queued' : state, reason, nextMs: isRefused ? 0 : after.nextMs } as const
+    return {
+      job: other,
+      after: { ...other, ...change, alone: other.alone || isRefused },
+      batch: isVoid ? null : job.id,
+    }
   })
-}
-
-/** Upper bound on the oldest jobs that one call joins. */
-const JOINED_AT_ONCE = 2_000
-
-const FORM_BATCHES = {
-  name: 'form_batches',
-  text: `WITH oldest AS (
-      SELECT j.id, j.kind, s.size FROM jobs j JOIN unnest($3::int2[], $4::int4[]) AS s(kind, size) ON s.kind = j.kind
-      WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.queued} AND NOT j.alone AND j.next_ms <= $5
-        AND NOT EXISTS (SELECT FROM jobs l WHERE l.network = $1 AND l.id = j.batch AND l.state < ${JOB_STATE.confirmed})
-        AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = $1 AND m.batch = j.id)
-      ORDER BY j.id LIMIT ${JOINED_AT_ONCE}
-    ), waiting AS (
-      SELECT id, kind, (row_number() OVER (PARTITION BY kind ORDER BY id) - 1) / size AS part FROM oldest
-    ), led AS (SELECT id, min(id) OVER (PARTITION BY kind, part) AS lead FROM waiting)
-    UPDATE jobs j SET batch = nullif(led.lead, led.id), version = j.version + 1
-    FROM led WHERE j.network = $1 AND j.id = led.id AND j.batch IS DISTINCT FROM nullif(led.lead, led.id)`,
+  return [{ job, after, batch: null }, ...others]
 }
 
 const isPayout = ({ kind }: Job): boolean => kind === 'settle' || kind === 'refund'

@@ -70,7 +70,7 @@ export interface PaidToken {
 /** A payer's payments for names of communities. */
 const PAID = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
-/** One step of an index per token, however many payments there are. */
+/** Step of an index per token, however many payments there are. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
     (SELECT p.chain, p.token ${PAID} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL

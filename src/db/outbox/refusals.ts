@@ -41,30 +41,20 @@ export async function queueRefusals(
  * queues them again once they are worth it. What was tried, or an operator resumed, is left as it is.
  * @returns how many it changed
  */
-export async function weighRefusals(
-  client: pg.ClientBase,
-  { network, chain }: ChainKey,
-  leastWei: bigint,
-): Promise<number> {
-  const weigh = (after: string, before: string, amount: string) =>
-    execute(
-      client,
-      network,
-      `UPDATE jobs j SET ${after}, version = j.version + 1 FROM payments p
-       WHERE j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse} AND ${before} AND NOT j.alone AND ${IS_UNTRIED}
-         AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE}' AND p.outcome IS NULL AND ${amount}`,
-      [chain, leastWei.toString()],
-    )
-  const [queued, left] = [`state = ${JOB_STATE.queued}`, `state = ${JOB_STATE.parked}`]
-  return (
-    (await weigh(`${left}, reason = '${BELOW_REFUSAL_COST}'`, `j.${queued} AND j.reason IS NULL`, 'p.amount < $3')) +
-    (await weigh(`${queued}, reason = NULL`, `j.${left} AND j.reason = '${BELOW_REFUSAL_COST}'`, 'p.amount >= $3'))
+export const weighRefusals = (client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> =>
+  execute(
+    client,
+    network,
+    `UPDATE jobs j SET state = CASE WHEN p.amount < $3 THEN ${JOB_STATE.parked} ELSE ${JOB_STATE.queued} END,
+       reason = CASE WHEN p.amount < $3 THEN '${BELOW_REFUSAL_COST}' END, version = j.version + 1
+     FROM payments p
+     WHERE j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse}
+       AND j.nonce IS NULL AND j.failures = 0 AND NOT j.alone
+       AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE}' AND p.outcome IS NULL
+       AND (j.state = ${JOB_STATE.queued} AND j.reason IS NULL AND p.amount < $3
+         OR j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}' AND p.amount >= $3)`,
+    [chain, leastWei.toString()],
   )
-}
-
-/** Condition on a job `j`: nobody has tried it, and it goes with no other. */
-const IS_UNTRIED = `j.nonce IS NULL AND j.failures = 0 AND j.batch IS NULL
-  AND NOT EXISTS (SELECT FROM jobs m WHERE m.network = j.network AND m.batch = j.id)`
 
 /** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
 export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
@@ -120,7 +110,7 @@ export async function requeueRefusals(
   generation: number,
   nowMs: number,
 ): Promise<void> {
-  // what was left to payers at a contract that another has replaced is not asked of that one
+  // a payment that was left to its payer at a contract that another has replaced is not asked of that one
   const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL
     AND ${IS_LEFT} IS NOT TRUE`
   await execute(client, network, unsent)

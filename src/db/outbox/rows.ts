@@ -12,15 +12,9 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   message: SentMessage | null
   /** Null for other kinds, and while a rewind has taken the payment back. */
   payment: StoredPayment | null
-  /** Jobs whose work its transaction does, too, oldest first. */
-  followers: readonly Subject[]
+  /** Jobs that its transaction does beside it, oldest first. */
+  others: readonly JobRow<Tx>[]
 }
-
-/** What a job is about. */
-export type Subject = Pick<JobRow, 'id' | 'subject' | 'message' | 'payment'>
-
-/** Everything that a job's transaction does. */
-export const membersOf = (row: JobRow): readonly Subject[] => [row, ...row.followers]
 
 /** Columns as the database gives them; JSON can't hold amounts. */
 export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
@@ -91,30 +85,36 @@ export function jobOf(row: JobColumns): Job {
   }
 }
 
-/** Adds the messages and payments of a network's jobs, and of those that go with them. */
-export async function withSubjects(db: Queryable, network: Network, leads: readonly Job[]): Promise<JobRow[]> {
-  const followers = await readFollowers(db, network, leads)
-  const jobs = [...leads, ...followers]
+/** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
+export async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
+  const others = await readOthers(db, network, asked)
+  const jobs = [...asked, ...others]
   const subjects = (kinds: ReadonlySet<Job['kind']>) =>
     jobs.flatMap(({ kind, subject }) => (kinds.has(kind) && subject ? [subject] : []))
   const messages = byId(await readMessages(db, network, subjects(OF_MESSAGES)), ({ guid }) => guid)
   const payments = byId(await readPayments(db, network, subjects(OF_PAYMENTS)), ({ id }) => id)
   const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
     (subject && all.get(subject.toString('hex'))) ?? null
-  const subjectOf = (job: Job) => ({ message: find(messages, job), payment: find(payments, job) })
-  const followersOf = ({ id }: Job) =>
-    followers
-      .filter(({ batch }) => batch === id)
-      .map((job) => ({ id: job.id, subject: job.subject, ...subjectOf(job) }))
-  return leads.map((job) => ({ ...job, ...subjectOf(job), followers: followersOf(job) }))
+  const rowOf = (job: Job, beside: readonly JobRow[] = []): JobRow => ({
+    ...job,
+    ...{ message: find(messages, job), payment: find(payments, job), others: beside },
+  })
+  const rows = others.map((job) => rowOf(job))
+  return asked.map((job) =>
+    rowOf(
+      job,
+      rows.filter(({ batch }) => batch === job.id),
+    ),
+  )
 }
 
-/** The jobs that go with others, oldest first. */
-async function readFollowers(db: Queryable, network: Network, leads: readonly Job[]): Promise<Job[]> {
-  const ids = leads.filter(({ kind, batch }) => kind in BATCH_SIZES && batch === null).map(({ id }) => id)
+/** Jobs that others' transactions do, oldest first; a job that is queued waits for one, whatever it had before. */
+async function readOthers(db: Queryable, network: Network, asked: readonly Job[]): Promise<Job[]> {
+  const ids = asked.filter(({ kind, nonce }) => kind in BATCH_SIZES && nonce !== null).map(({ id }) => id)
   if (ids.length === 0) return []
-  const text = `SELECT ${COLUMNS} FROM jobs j WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) ORDER BY j.id`
-  return (await query<JobColumns>(db, network, { name: 'job_followers', text }, [ids])).map(jobOf)
+  const text = `SELECT ${COLUMNS} FROM jobs j
+    WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
+  return (await query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])).map(jobOf)
 }
 
 const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])

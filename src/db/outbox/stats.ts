@@ -23,17 +23,16 @@ export interface OpenJobs {
   oldestMs: number
 }
 
-/** A network's jobs that have not ended, on its EVM chains or its Solana cluster, but for dust left to its payers. */
-export async function openJobs(db: Queryable, network: Network, family: 'evm' | 'solana'): Promise<OpenJobs[]> {
+/** A chain's jobs that have not ended, but for dust left to its payers. */
+export async function openJobs(db: Queryable, { network, chain }: ChainKey): Promise<OpenJobs[]> {
   const rows = await query<{ kind: number; state: number; count: number; oldestMs: number }>(
     db,
     network,
-    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms
-     FROM jobs j JOIN chains c ON c.network = j.network AND c.chain = j.chain
-     WHERE j.network = $1 AND (j.state < ${JOB_STATE.confirmed}
-       OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}') AND (c.chain_id IS NOT NULL) = $2
-     GROUP BY j.kind, j.state`,
-    [family === 'evm'],
+    `SELECT kind, state, count(*)::int AS count, min(created_ms) AS oldest_ms FROM jobs
+     WHERE network = $1 AND chain = $2
+       AND (state < ${JOB_STATE.confirmed} OR state = ${JOB_STATE.parked} AND reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}')
+     GROUP BY kind, state`,
+    [chain],
   )
   return rows.map((row) => ({ ...row, kind: wordOf(JOB_KIND, row.kind), state: wordOf(JOB_STATE, row.state) }))
 }
@@ -43,7 +42,7 @@ export interface SignerStats {
   spentLastDayWei: bigint
   /** The most that what the signer signed on its chain today (UTC) may cost. */
   signedTodayWei: bigint
-  /** Whether a job on the signer's chain waits for funds. */
+  /** Tells whether a job on the signer's chain waits for funds. */
   isDry: boolean
 }
 

@@ -7,7 +7,7 @@ import { LONGEST_PAUSE_MS } from './due.js'
 /** Failed deliveries that are kept of each webhook. */
 const FAILURES_KEPT = 100
 
-/** Where the operator has a network's public feed sent. */
+/** Places to which the operator has a network's public feed sent. */
 export interface Webhook {
   id: number
   network: Network
@@ -102,7 +102,7 @@ export async function leaseWebhooks(
   return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [stored(row)]))
 }
 
-/** What became of a delivery; the webhook is free again. */
+/** Outcome of a delivery; the webhook is free again. */
 export type WebhookChange = Pick<Webhook, 'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'> &
   Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
 

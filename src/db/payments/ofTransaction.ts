@@ -28,7 +28,7 @@ export interface TxPayment {
   isConfirmed: boolean
   /** The payment keeps to no quote of ours. */
   isForeign: boolean
-  /** How the money ended; null while it is held. */
+  /** End of the money; null while it is held. */
   outcome: PaymentOutcome | null
   /** Null until the hub has received it. */
   received: { txHash: Buffer; block: number; logIndex: number; bids: number; isConfirmed: boolean } | null

@@ -112,28 +112,6 @@ export async function writeOutcomes(
   return rows.map(({ id }) => id)
 }
 
-/** The last confirmed payment of a token on an EVM chain. */
-interface NewestPayment {
-  /** Token. */
-  path: string
-  number: bigint
-  block: number
-  id: Buffer
-}
-
-/** The last payments of an EVM chain's confirmed blocks, one per token that has any. */
-export function newestConfirmedPayments(
-  db: Queryable,
-  { network, chain }: ChainKey,
-  tokens: readonly string[],
-): Promise<NewestPayment[]> {
-  const text = `SELECT t.token AS path, p.number, p.block, p.id FROM unnest($3::text[]) AS t (token), LATERAL (
-      SELECT number, block, id FROM payments WHERE network = $1 AND chain = $2 AND token = t.token
-        AND kind = ${PAYMENT_KIND.communityName} AND state >= ${PAYMENT_STATE.confirmed}
-      ORDER BY block DESC, sequence DESC LIMIT 1) p`
-  return query(db, network, { name: 'newest_payments', text }, [chain, tokens])
-}
-
 /**
  * Marks payments as done that are in the journal now, in the journal's own transaction.
  * @throws Error where one of them is done already, or gone: nothing may be appended twice

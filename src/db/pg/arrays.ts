@@ -27,11 +27,15 @@ export function binaryArray(elementOid: number, elements: readonly (Uint8Array |
   return array
 }
 
-const bytesArray = (values: readonly unknown[]): Buffer =>
-  binaryArray(BYTEA_OID, values as readonly (Uint8Array | null)[])
-
 /** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
 export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
+
+/** An array as a parameter. Numbers, their digits and booleans need no quotes, which the driver would put. */
+function arrayOf(type: string, values: readonly unknown[]): unknown {
+  if (type === 'bytea') return binaryArray(BYTEA_OID, values as readonly (Uint8Array | null)[])
+  if (type === 'text' || type === 'jsonb') return values
+  return `{${values.map((value) => value ?? 'NULL').join()}}`
+}
 
 /** Parts of such a statement's text, whose parameters from `first` on are arrays of the columns' values. */
 export function unnestOf<Item>(columns: Columns<Item>, first: number) {
@@ -40,7 +44,6 @@ export function unnestOf<Item>(columns: Columns<Item>, first: number) {
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
     /** Assignments for `SET`, from the row that has the new values. */
     set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
-    values: (items: readonly Item[]) =>
-      columns.map(([, type, of]) => (type === 'bytea' ? bytesArray(items.map(of)) : items.map(of))),
+    values: (items: readonly Item[]) => columns.map(([, type, of]) => arrayOf(type, items.map(of))),
   }
 }

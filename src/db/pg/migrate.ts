@@ -30,9 +30,9 @@ const CONTRACT_STEP = /_contract_(\d+)$/
 
 /** Migrations that a database and a version don't share. */
 export interface SchemaDifference {
-  /** Those that the database lacks. */
+  /** Migrations that the database lacks. */
   missing: string[]
-  /** Those of a newer version that this one can work with. */
+  /** Migrations of a newer version that this one can work with. */
   newer: string[]
 }
 

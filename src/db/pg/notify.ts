@@ -16,7 +16,7 @@ export async function notify(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [CHANNEL, network])
 }
 
-/** What wakes those listeners of a network that wait for a block: channel and payload. */
+/** Notification that wakes those listeners of a network that wait for a block: channel and payload. */
 export const blockNotice = (network: Network): [string, string] => [CHANNEL, network + BLOCK]
 
 /** Wakes those listeners of a network that wait for a block. */
@@ -24,13 +24,13 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
   await readRows(db, NOTIFY, blockNotice(network))
 }
 
-/** What a payload says to a network's listener; an empty one stands for notifications that may have been lost. */
+/** Payload for a network's listener; an empty one stands for notifications that may have been lost. */
 export function heardBy(network: Network, payload: string): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }
 
-/** What wakes those who stand by for a network's leads: channel and payload. */
+/** Notification that wakes those who stand by for a network's leads: channel and payload. */
 export const leadNotice = (network: Network): [string, string] => [CHANNEL, `${network} lead`]
 
 /** Between two questions on the listener's connection, and the time limit of their answers. */
@@ -46,6 +46,8 @@ export interface ListenerOptions {
   /** Shows that it listens, or tries to. */
   loops: Loops
   onError: (error: Error) => void
+  /** Called when it listens on a new connection, since the one before broke or fell silent. */
+  onRenewed?: () => void
 }
 
 /** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
@@ -54,6 +56,7 @@ export class Listener {
   readonly done: Promise<void>
   readonly #options: ListenerOptions
   readonly #hearers = new Set<(payload: string) => void>()
+  #hasListened = false
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -84,7 +87,7 @@ export class Listener {
 
   /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
   async #listen(loop: Loop): Promise<void> {
-    const { url, signal } = this.#options
+    const { url, signal, onRenewed = () => {} } = this.#options
     const client = new pg.Client({
       connectionString: url,
       application_name: 'clusterd listener',
@@ -97,6 +100,8 @@ export class Listener {
     try {
       await client.connect()
       await client.query(`LISTEN ${CHANNEL}`)
+      if (this.#hasListened) onRenewed()
+      this.#hasListened = true
       this.#hear('')
       while (!signal.aborted) {
         await client.query('SELECT 1')

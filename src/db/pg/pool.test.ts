@@ -4,8 +4,10 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
-import { createPool, inTransaction } from './pool.js'
+import { pipelined } from './pipeline.js'
+import { createPool, dropConnections, inTransaction } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
 it('a connection that breaks while its transaction waits for something else fails the transaction, nothing more', async () => {
@@ -144,6 +146,34 @@ it('the end of a transaction in which this process stalled is an outage', async 
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
   } finally {
     await pool.end()
+    await server.stop()
+    fs.rmSync(home, { recursive: true, force: true })
+  }
+})
+
+it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-drop-'))
+  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
+  const proxy = await startTcpProxy(server)
+  const url = Object.assign(new URL(server.url), { port: String(proxy.port) }).href
+  const pool = createPool({ url, max: 3, applicationName: 'test' })
+  try {
+    // two are idle
+    await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.1)')))
+    const transaction = inTransaction(pool, async (client) => {
+      await client.query('CREATE TABLE held (id int)')
+      proxy.forget()
+      setTimeout(() => dropConnections(pool), 100)
+      await pipelined(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
+    })
+    const error = await transaction.catch((thrown: unknown) => thrown)
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    await expect.poll(() => pool.totalCount).toBe(0)
+    const held = await Promise.all([1, 2, 3].map(() => pool.query(`SELECT to_regclass('held') AS held`)))
+    expect(held.map(({ rows }) => rows)).toEqual([1, 2, 3].map(() => [{ held: null }]))
+  } finally {
+    await pool.end()
+    await proxy.stop()
     await server.stop()
     fs.rmSync(home, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { pipelined, pooled, type Queryable } from './pipeline.js'
-import { SilenceWatch } from './silence.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
 /** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
@@ -25,7 +25,7 @@ export interface PoolOptions {
   max: number
   /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
-  /** Whether a pooler stands between: it knows no start-up parameter, and no statement by its name. */
+  /** Tells whether a pooler stands between: it knows no start-up parameter, and no statement by its name. */
   isPooled?: boolean
   /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number
@@ -33,10 +33,22 @@ export interface PoolOptions {
   idleTransactionMs?: number
   /** Time limit of an answer and of a new connection; half of it is that of a lock; for what is asked again. */
   answerMs?: number
-  /** Time after which a connection whose server says nothing is given up; none where it is left out. */
-  silenceLimitMs?: number
-  /** Whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
+  /** Time limit of an answer alone. */
+  queryLimitMs?: number
+  /** Says whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
   isByIndex?: boolean
+}
+
+/** Open connections of each pool. */
+const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+
+/**
+ * Closes all connections of a pool at once, whatever they wait for: their queries fail, and new ones take their place.
+ * TCP tells nothing of connections that fell silent, as behind a proxy after a fail-over.
+ */
+export function dropConnections(pool: pg.Pool): void {
+  for (const client of connections.get(pool) ?? [])
+    (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
 }
 
 /** Statements with which transactions of a pool begin. */
@@ -69,18 +81,20 @@ async function noticeClient(client: pg.ClientBase): Promise<void> {
 
 /**
  * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of
- * PostgreSQL shows as failing queries, never as a crash; connections that fall silent are found and closed.
+ * PostgreSQL shows as failing queries, never as a crash.
  * @param onError called for each idle connection that broke
  */
 export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
   const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0, answerMs } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
+  const open = new Set<pg.PoolClient>()
   const config = {
     connectionString: options.url,
     max: options.max,
     application_name: applicationName,
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
-    ...(answerMs !== undefined && { query_timeout: answerMs, lock_timeout: answerMs / 2 }),
+    query_timeout: options.queryLimitMs ?? answerMs,
+    ...(answerMs !== undefined && { lock_timeout: answerMs / 2 }),
     idleTimeoutMillis: 30_000,
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,
@@ -95,7 +109,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
       // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end
       // the process; the next query reports it.
       client.on('error', () => {})
-      watch.add(client)
+      open.add(client)
       if (isPooled) pooled.add(client)
       else await noticeClient(client)
     },
@@ -104,13 +118,13 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   if (isPooled) pooled.add(pool)
   const limit = `SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`
   begins.set(pool, isPooled ? ['BEGIN', limit] : ['BEGIN'])
-  const silence = { url: options.url, applicationName, isPooled, limitMs: options.silenceLimitMs }
-  const watch = new SilenceWatch(pool, silence)
+  connections.set(pool, open)
+  pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
   return pool
 }
 
-/** Whether the database answers. */
+/** Tells whether the database answers. */
 export async function isReachable(pool: pg.Pool): Promise<boolean> {
   return pool.query('SELECT 1').then(
     () => true,
@@ -118,7 +132,7 @@ export async function isReachable(pool: pg.Pool): Promise<boolean> {
   )
 }
 
-/** How many connections the server has left for roles that are no superuser. */
+/** Number of connections that the server has left for roles that are no superuser. */
 export async function freeConnections(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -132,7 +146,7 @@ export async function commitWithoutFlush(client: pg.ClientBase): Promise<void> {
   await client.query('SET LOCAL synchronous_commit = off')
 }
 
-/** How long somebody waits for an outcome. */
+/** Time that somebody waits for an outcome. */
 export interface Patience {
   /** Fires when nobody waits any more. */
   signal: AbortSignal
@@ -170,10 +184,12 @@ export async function inShortTransaction<First, Result>(
     patience?.signal.throwIfAborted()
     return await committed(client, last)
   } catch (error) {
-    await client.query('ROLLBACK').catch((rollback: Error) => {
-      broken = rollback
-    })
-    if (isReadOnly(error)) broken = error
+    // a connection that gives no answer would give none to this
+    if (isReadOnly(error) || (error as Error).message === 'Query read timeout') broken = error as Error
+    else
+      await client.query('ROLLBACK').catch((rollback: Error) => {
+        broken = rollback
+      })
     throw error
   } finally {
     client.release(broken)

@@ -57,7 +57,7 @@ export const versionOf = (l: Leaves): string =>
 
 type Moving = Pick<Leaves, 'network' | 'moves'>
 
-/** Whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
+/** Says whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
 const anyMoves = (l: Moving): string => `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
 
 /** Serial of the cluster that holds a name, by that in the name's row: the target, while the name is on its way. */

@@ -35,15 +35,15 @@ export function assertClock(databaseMs: number): void {
     throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
 }
 
-/** Whether a row that a statement would have written is there. */
+/** Tells whether a row that a statement would have written is there. */
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
-/** Whether a statement gave up waiting for a lock. */
+/** Tells whether a statement gave up waiting for a lock. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '55P03'
 
-/** Whether a server takes no writes, as a standby. */
+/** Tells whether a server takes no writes, as a standby. */
 export const isReadOnly = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && error.code === '25006'
 
@@ -54,7 +54,7 @@ export async function bestEffort(write: Promise<void>): Promise<void> {
   })
 }
 
-/** Whether PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
+/** True if PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
@@ -68,7 +68,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
 /** Time limit of what a page reads; as long as `/status` waits for the database. */
 const PAGE_LIMIT_MS = 3_000
 
-/** What is read for a page that is needed while the database is away, too: null then. */
+/** Facts that are read for a page that is needed while the database is away, too: null then. */
 export function nullIfAway<T>(reading: Promise<T>): Promise<T | null> {
   const read = reading.catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error

@@ -112,7 +112,7 @@ const clusterExists = prepare<{ id: Buffer }>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** Whether a cluster has this id. */
+/** Tells whether a cluster has this id. */
 export async function isCluster(db: Queryable, network: Network, id: Buffer): Promise<boolean> {
   return (await clusterExists(db, network, [id])).length > 0
 }
@@ -125,7 +125,7 @@ const walletNamed = prepare<{ name: string }>(
 )
 
 /**
- * Whether the cluster of a member has a wallet of this canonical name, for the member's eyes only.
+ * Tells whether the cluster of a member has a wallet of this canonical name, for the member's eyes only.
  * @param isPrivate whether private ones count: they reserve no name in public
  */
 export async function hasWalletNamed(

@@ -86,7 +86,7 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
 )
 
 /**
- * Whether a name below a community is taken: registered, or a public wallet name of the community's cluster. `payers`:
+ * True if a name below a community is taken: registered, or a public wallet name of the community's cluster. `payers`:
  * stored addresses of the first whose payments of one of the prices are under way for it.
  */
 export async function communityNameAvailability(

@@ -1,9 +1,9 @@
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { holderOf, type Leaves, rowsHeldBy } from '../pg/prepared.js'
+import { holderOf, type Leaves, prepare, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import { prepareBulk, readOnce } from './bulk.js'
+import { readOnce } from './bulk.js'
 import { publicWallet } from './publicWallets.js'
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
@@ -41,7 +41,7 @@ const publicEntry = (l: Leaves, address: string): string => `
     ) n ORDER BY n.seq LIMIT 1
   ) held ON true`
 
-const byAddresses = prepareBulk<AddressHit>(
+const byAddresses = prepare<AddressHit & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
@@ -63,8 +63,8 @@ export interface NameHit {
   isVerified: boolean
 }
 
-// What bare names of one cluster resolve to is looked for once: it may be among a thousand wallets.
-const byNames = prepareBulk<NameHit>('by_names', (l) => {
+// holders of bare names of one cluster are looked for once: a name may be among a thousand wallets
+const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
     WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`

@@ -2,7 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** What a network has registered, as its head says. */
+/** Counts of a network's registrations, as its head says. */
 export interface Counts {
   clusters: number
   /** Events of the feed. */

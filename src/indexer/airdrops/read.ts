@@ -1,14 +1,9 @@
 import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/airdrop/distributor.js'
-import type { EvmChain } from '../../chains/evm/chain.js'
-import { getLogRange, type Header, type LogFilter, type RawLog } from '../../chains/evm/logs.js'
-import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
+import { type Blocks, type Header, type LogFilter, type RawLog, readLogs } from '../../chains/evm/logs.js'
 import type { Call } from '../../chains/rpc/evm.js'
 import type { SeenClaim, WatchedAirdrop } from '../../db/airdrop/claims.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-
-/** Newest confirmed blocks, whose headers are read: a node that is late with its logs is late near its head. */
-const CHECKED_BLOCKS = 64
 
 /** Claims of an airdrop in a range of blocks, from one node. */
 export interface ClaimRange {
@@ -18,30 +13,10 @@ export interface ClaimRange {
   parentHash: string
 }
 
-/**
- * Reads the claims of confirmed blocks, checked against their headers near `confirmed` and against another node below.
- * @throws RpcError
- */
-export async function readConfirmed(
-  call: Call,
-  chain: EvmChain,
-  watched: WatchedAirdrop,
-  { from, to, confirmed }: { from: number; to: number; confirmed: number },
-): Promise<ClaimRange> {
-  const range = { from, to, checkFrom: confirmed - CHECKED_BLOCKS }
-  const { logs, first, last } = await readCheckedLogs(chain.rpc, call, filterOf(watched), range)
+/** Reads the claims in blocks from a node. @throws RpcError */
+export async function readClaims(call: Call, watched: WatchedAirdrop, blocks: Blocks): Promise<ClaimRange> {
+  const { logs, first, last } = await readLogs(call, filterOf(watched), blocks)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
-}
-
-/** Reads the claims of unconfirmed blocks from one node. @throws RpcError */
-export async function readUnconfirmed(
-  call: Call,
-  watched: WatchedAirdrop,
-  from: number,
-  to: number,
-): Promise<SeenClaim[]> {
-  const { logs } = await getLogRange(call, filterOf(watched), from, to)
-  return claimsOf(logs, watched)
 }
 
 const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({

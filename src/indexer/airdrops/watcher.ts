@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader } from '../../chains/evm/logs.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import {
   restartClaims,
@@ -18,7 +17,10 @@ import { FatalError } from '../../ops/worker.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from '../evm/checkpoint.js'
 import { createRangeWidth } from '../evm/width.js'
-import { type ClaimRange, readConfirmed, readUnconfirmed } from './read.js'
+import { type ClaimRange, readClaims } from './read.js'
+
+/** Newest confirmed blocks, whose headers are read: a node that is late with its logs is late near its head. */
+const CHECKED_BLOCKS = 64
 
 /** Outcome of one step. */
 type AirdropOutcome =
@@ -90,7 +92,7 @@ export class AirdropWatcher {
     const { claims, last, parentHash } = range
     this.#width.answered(to - from + 1, claims.length)
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
-    const isEnded = last.timestampMs >= watched.endsAtS * 1_000 && (await this.#isEnded(watched, to))
+    const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const hash = fromHex(last.hash)
     await this.#write((client) => storeConfirmedClaims(client, watched, { to, hash, claims, isEnded }))
     // unconfirmed claims may have been among them
@@ -98,17 +100,12 @@ export class AirdropWatcher {
     return claims.length
   }
 
-  /** Whether a block is past an airdrop's end by more than one node's word, where there are several: it is final. */
-  async #isEnded({ endsAtS }: WatchedAirdrop, block: number): Promise<boolean> {
-    const headers = await this.#options.chain.rpc.onTwoNodes((call) => getHeader(call, block))
-    return headers.every((header) => header !== null && header.timestampMs >= endsAtS * 1_000)
-  }
-
   /** @returns null where a node finds the range too large: the next step reads a smaller one */
   async #readRange(watched: WatchedAirdrop, from: number, to: number, confirmed: number): Promise<ClaimRange | null> {
     const { chain } = this.#options
+    const blocks = { from, to, checkFrom: confirmed - CHECKED_BLOCKS }
     try {
-      return await chain.rpc.onOneNode((call) => readConfirmed(call, chain, watched, { from, to, confirmed }))
+      return await chain.rpc.quorum((call) => readClaims(call, watched, blocks))
     } catch (error) {
       const isTooMuch = error instanceof RpcError && error.fault === 'too_much' && from !== to
       if (isTooMuch) {
@@ -134,7 +131,8 @@ export class AirdropWatcher {
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
     const from = watched.nextBlock
     const { rpc } = this.#options.chain
-    const claims = latest >= from ? await rpc.onOneNode((call) => readUnconfirmed(call, watched, from, latest)) : []
+    const blocks = { from, to: latest }
+    const { claims } = latest < from ? NONE : await rpc.onOneNode((call) => readClaims(call, watched, blocks))
     const keys = claims.map(keyOf).join()
     if (this.#tails.get(watched.airdrop) === keys) return
     if (await this.#write((client) => storeUnconfirmedClaims(client, watched, claims)))
@@ -151,6 +149,8 @@ export class AirdropWatcher {
     })
   }
 }
+
+const NONE = { claims: [] }
 
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')

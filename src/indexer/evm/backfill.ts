@@ -8,7 +8,6 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { measure } from '../progress.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { fetchRange } from './fetchRange.js'
-import { fillGaps } from './fillGaps.js'
 import type { ChainIndexerOptions, ConfirmedRange } from './types.js'
 import type { RangeWidth } from './width.js'
 import { decideConfirmed, LIVE_BATCH, lockFor } from './write.js'
@@ -60,7 +59,6 @@ export async function backfill(run: BackfillOptions): Promise<{ blocks: number; 
         throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
       throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
     }
-    range.decoded = await fillGaps(run, range.decoded)
     await writeRange(run, range)
     parentHash = range.lastHash
     taken = range.to + 1
@@ -91,8 +89,7 @@ async function writeRange(run: BackfillOptions, range: ConfirmedRange): Promise<
   await write(run, { logs: cut(rest, from, range.to), block: range.to, hash: range.lastHash })
 
   function cut(batch: DecodedEntry[], first: number, last: number): DecodedLogs {
-    // messages and payments that nodes left out of earlier blocks come with the range's first part
-    const isInside = ({ block }: { block: number }) => (block >= first || first === range.from) && block <= last
+    const isInside = ({ block }: { block: number }) => block >= first && block <= last
     return {
       entries: batch,
       received: received.filter(isInside),

@@ -1,6 +1,7 @@
 import { readHeads } from '../../chains/evm/chain.js'
-import { isEmpty } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, isEmpty } from '../../chains/evm/decodeLogs.js'
 import type { Header } from '../../chains/evm/logs.js'
+import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
 import { type ChainState, isHeadStale } from '../../ops/chainState.js'
@@ -10,8 +11,8 @@ import { HeadClock } from '../headClock.js'
 import type { Progress } from '../progress.js'
 import { backfill } from './backfill.js'
 import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
-import { fillGaps } from './fillGaps.js'
-import { extendTail, readUnsure } from './tail.js'
+import { fetchRange } from './fetchRange.js'
+import { extendTail } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
 import { createRangeWidth } from './width.js'
 import { firstBatch, writeFollowed } from './write.js'
@@ -43,7 +44,7 @@ export class ChainIndexer {
   #tail: TailBlock[] = []
   #isTailStored = false
   #isCheckpointChecked = false
-  /** What the last look called finalized; null before the first. */
+  /** Block that the last look called finalized; null before the first. */
   #finalized: number | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
@@ -72,7 +73,7 @@ export class ChainIndexer {
     } catch (error) {
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
-          `${error.message}, which was confirmed: look at the chain, then run \`clusterd rewind\`, or \`clusterd unhalt\` if it has that block again`,
+          `${error.message}, which was confirmed: look at the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed: the tail is read anew
@@ -136,11 +137,11 @@ export class ChainIndexer {
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    const confirming = await readUnsure(chain, firstBatch(tail.filter(({ block }) => block <= confirmedBlock)))
+    const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
     const last = confirming.at(-1)
-    const confirmed = await fillGaps({ ...this.#options, width: this.#width }, decodedOf(confirming))
+    const confirmed = await this.#agreedOn(confirming)
     failpoint('follow.before_transaction')
     const isPlain =
       this.#isTailStored && kept.length === before.length && isEmpty(confirmed) && isEmpty(decodedOf(tail))
@@ -160,7 +161,19 @@ export class ChainIndexer {
     }
   }
 
-  /** Whether the last step took all that the chain had. */
+  /** Logs of blocks that are confirmed now: two nodes have to agree on them where two are configured. */
+  async #agreedOn(blocks: readonly TailBlock[]): Promise<DecodedLogs> {
+    const { chain, row } = this.#options
+    const [first, last] = [blocks[0], blocks.at(-1)]
+    if (!first || !last || chain.config.rpcUrls.length === 1) return decodedOf(blocks)
+    const source = { chain, width: this.#width, checkFrom: first.block }
+    const { decoded, parentHash, lastHash } = await fetchRange(source, first.block, last.block)
+    if (!parentHash.equals(first.parentHash) || !lastHash.equals(last.hash))
+      throw transient(`blocks ${first.block}-${last.block} of chain "${row.label}" are of another fork than before`)
+    return decoded
+  }
+
+  /** Tells whether the last step took all that the chain had. */
   get isAtHead(): boolean {
     const { latest, confirmed } = this.state
     return this.#tailBlock === latest && this.#options.row.nextBlock > (confirmed ?? -1)
@@ -189,14 +202,14 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** Whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
+  /** Tells whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
     if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false
     // a node that syncs shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    const looks = await chain.rpc.onTwoNodes((call) => readHeads(call, chain.config))
+    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config))
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 

@@ -13,7 +13,7 @@ export class DeepReorgError extends Error {
 }
 
 /**
- * Whether the checkpoint's block has been replaced: every node that knows its height has another one there, two nodes
+ * True if the checkpoint's block has been replaced: every node that knows its height has another one there, two nodes
  * at least where there are two. A single node on another fork is that node's trouble and no reason to halt the chain.
  * @throws ChainUnavailableError
  */
@@ -28,7 +28,7 @@ export async function isCheckpointReplaced(
   return known.length >= needed && known.every(({ hash }) => hash !== toHex(parentHash))
 }
 
-/** Whether the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
+/** True if the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
 export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
   if (!parentHash) return true
   const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))

@@ -1,7 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
-import { getHeader, type Header, type LogRange, type RawLog } from '../../chains/evm/logs.js'
-import { readCheckedLogs } from '../../chains/evm/rangeCheck.js'
+import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../../chains/evm/logs.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import { sentenceOf } from '../../ops/log/errors.js'
@@ -16,17 +15,18 @@ export interface RangeSource {
   chain: EvmChain
   width: RangeWidth
   /** Logs from this block on are checked against headers: a node with late logs lacks those near its head. */
-  checkFrom: number
+  checkFrom?: number
 }
 
 /**
- * Reads the confirmed logs of blocks `from` to `to`. A range that a node finds too large is halved.
+ * Reads the confirmed logs of blocks `from` to `to`, on which two nodes have to agree. A range that one of them finds
+ * too large is halved.
  * @throws ChainUnavailableError
  */
 export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
   const { chain, width } = source
   try {
-    const range = await chain.rpc.onOneNode((call) => readRange(call, source, from, to))
+    const range = await chain.rpc.quorum((call) => readRange(call, source, from, to))
     width.answered(to - from + 1, sizeOf(range.decoded))
     return range
   } catch (error) {
@@ -56,14 +56,21 @@ async function readRange(
   to: number,
 ): Promise<ConfirmedRange> {
   const { config } = chain
-  const { first, ...range } = await readCheckedLogs(chain.rpc, call, filterOf(config), { from, to, checkFrom })
+  const range = await readLogs(call, filterOf(config), { from, to, ...(checkFrom !== undefined && { checkFrom }) })
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
   const hashOfBlock = hashesOf(range.logs)
   const beginning = await minimumHeaders(call, config, from, to)
   for (const { number, hash } of beginning) hashOfBlock.set(number, fromHex(hash))
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
-  return { from, to, decoded, parentHash: fromHex(first.parentHash), lastHash: fromHex(range.last.hash), hashOfBlock }
+  return {
+    from,
+    to,
+    decoded,
+    parentHash: fromHex(range.first.parentHash),
+    lastHash: fromHex(range.last.hash),
+    hashOfBlock,
+  }
 }
 
 /** Headers of a range's blocks with which a configured minimum begins. */

@@ -85,7 +85,7 @@ async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): 
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const { logs, isSure } = await getBlockLogs(call, filterOf(chain.config), header)
+  const logs = await getBlockLogs(call, filterOf(chain.config), header)
   const contracts = { ...chain.config, chain: chain.chain }
   const decoded = await decodeLogs(call, contracts, logs, () => header.timestampMs)
   return {
@@ -94,18 +94,5 @@ async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<T
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
     decoded: { ...decoded, entries: [...minimumEntries(chain, header), ...decoded.entries] },
-    unsure: isSure ? null : header,
   }
 }
-
-/** Blocks that are confirmed now: those of which a node was not sure are read again, of two nodes where it is so. */
-export const readUnsure = (chain: EvmChain, blocks: readonly TailBlock[]): Promise<TailBlock[]> =>
-  inBatches(blocks, LOGS_AT_ONCE, async (block) => {
-    const { unsure } = block
-    if (!unsure) return block
-    const [first, second] = await chain.rpc.onTwoNodes(
-      (call) => readBlock(call, chain, unsure),
-      (again) => again.unsure === null,
-    )
-    return second && second.unsure === null ? second : first!
-  })

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
-import type { Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Progress } from '../progress.js'
@@ -16,8 +15,6 @@ export interface ChainIndexerOptions {
   /** Looks in a row, and milliseconds, for which a replaced checkpoint is doubted; default by the kind of chain. */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
-  /** Called now and then by a step that takes long. */
-  onAlive?: () => void
 }
 
 /** Outcome of one step of a chain's indexer. */
@@ -59,8 +56,6 @@ export interface TailBlock {
   parentHash: Buffer
   timestampMs: number
   decoded: DecodedLogs
-  /** The block's header where a node had no logs of it yet, or perhaps none at all; null where it is sure. */
-  unsure: Header | null
 }
 
 /** Logs of blocks, in order. */

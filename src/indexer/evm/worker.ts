@@ -54,26 +54,17 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
       signOfLife()
       reporting.onProgress(progress)
     }
-    const opened = await createChainIndexer({
-      pool,
-      chain,
-      row,
-      epoch,
-      signal,
-      onProgress,
-      onAlive: () => signOfLife(),
-    })
+    const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
     onStart(row.label, opened)
     for (const block of await unappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },
-        'a configured minimum is not applied: its block is indexed, `clusterd rewind` to it',
+        'a configured minimum is not applied: its block is indexed, `clusterd journal rewind` to it',
       )
     return opened
   }
 
   const report = (outcome: Outcome, startedMs: number): void => {
-    metrics.steps.inc({ ...fields, outcome: outcome.kind })
     if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
@@ -111,7 +102,6 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     onFailure(error) {
       isRowStale = true
       unopened.state.lastError = sentenceOf(error)
-      metrics.steps.inc({ ...fields, outcome: 'failed' })
     },
   }
 }

@@ -11,6 +11,7 @@ import { markAppended } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { verifiedInClusters } from '../../db/registry/communities.js'
+import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { type RulesVersion, rulesAtBlock } from '../../registry/community/history.js'
 import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
@@ -24,8 +25,6 @@ import type { Network } from '../../registry/primitives/network.js'
 const BATCH = 100
 /** Payers that are asked about at once: each may take twenty questions. */
 const READS_AT_ONCE = 8
-/** Pauses after a chain could not be asked about a payer, by the number of failures; the last one stays. */
-const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 export type JudgeOutcome =
   /** `payments`: appended to the journal and judged by the fold. `waiting`: not to be judged yet. */
@@ -123,11 +122,11 @@ export class PaymentJudge {
     }
   }
 
-  /** What waits and is not asked about now: few are at once, else those of a chain that hangs would fill each step. */
+  /** Payments that wait and are not asked about now: those of a chain that hangs would fill each step. */
   #resting(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
-    // what waits longer than it was put off for is of a clock that has been set back since
-    const isDue = ({ nextMs }: Stuck) => nextMs <= nowMs || nextMs > nowMs + PAUSES_MS.at(-1)!
+    // an item that waits longer than it was put off for is of a clock that has been set back since
+    const isDue = ({ nextMs }: Stuck) => nextMs <= nowMs || nextMs > nowMs + PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
     return byTime.filter((one) => !due.has(one)).map(({ id }) => id)
   }
@@ -136,7 +135,7 @@ export class PaymentJudge {
     const nowMs = this.#nowMs()
     const before = this.#stuck.get(keyOf(id))
     const failures = (before?.failures ?? 0) + 1
-    const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1]!
+    const pauseMs = pauseAfter(failures, PAUSES_MS.payer)
     this.#stuck.set(keyOf(id), { id, failures, nextMs: nowMs + pauseMs, sinceMs: before?.sinceMs ?? nowMs })
     this.state.reason = reason
   }

@@ -23,7 +23,7 @@ export function paymentJudgeWorker(ctx: LeaderContext, { ports, notify, pollMs }
   let isAlarmed = false
   return {
     ...{ name: 'the payments of communities', fields: { network }, notify, pollMs, idleMs: IDLE_POLL_MS },
-    // who leads no more knows nothing of the wait
+    // a process that leads no more knows nothing of the wait
     subscribe: () => () => metrics.paymentsWait.remove({ network }),
     async step() {
       const outcome = await judge.step()

@@ -2,139 +2,176 @@ import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
-import type { ListedTransaction, ReadTransaction } from '../../chains/solana/reads.js'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import type { ReadTransaction } from '../../chains/solana/reads.js'
+import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
 import { inChunks } from './chunks.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 const PROGRAM = '11111111111111111111111111111111'
-const listed = ['a', 'b'].map((signature, i) => ({ signature, slot: 7 + i }))
+const SLOT = 7
+
+/** An event of a payment by its sequence. */
+function eventOf(kind: string, sequence = 1): Buffer {
+  const { discriminator } = registrarIdl.events!.find(({ name }) => name === kind)!
+  const fields = Buffer.alloc(224)
+  fields.writeUInt8(sequence)
+  return Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), Buffer.from(discriminator), fields])
+}
+
+/** What a node shows of a transaction: its event, or that it does nothing. */
+interface Shown {
+  event?: Buffer
+  slot?: number
+}
+interface Told {
+  /** By signature; it lacks all others. */
+  has: Record<string, Shown | 'unshown'>
+  head?: number
+  headMs?: number
+  oldest?: number
+}
 
 const VERSION = new NodeError({ code: -32_015, message: 'Transaction version (1) is not supported' })
 
-const TRANSACTION = { message: { accountKeys: [PROGRAM] } }
-
-/** A node that refuses some transactions for their form. */
-const node = (refused: readonly string[]): Call => {
-  return async <T>(_method: string, [signature]: readonly unknown[]): Promise<T> => {
-    if (refused.includes(signature as string)) throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
-    const { slot } = listed.find((one) => one.signature === signature)!
-    const transaction = { ...TRANSACTION, signatures: [signature] }
-    return { slot, blockTime: 1, meta: { err: null, innerInstructions: [] }, transaction } as T
+const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Call => {
+  const answers: Record<string, unknown> = {
+    getFirstAvailableBlock: oldest,
+    getSlot: head,
+    getBlockTime: headMs / 1_000,
+  }
+  return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+    if (method !== 'getTransaction') return answers[method] as T
+    const signature = params[0] as string
+    const shown = has[signature]
+    if (!shown) return null as T
+    if (shown === 'unshown') throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
+    const { event, slot = SLOT } = shown
+    const innerInstructions = event ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }] : []
+    const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
+    return { slot, blockTime: 1, meta: { err: null, innerInstructions }, transaction } as T
   }
 }
 
-async function read(
-  nodes: Record<string, Call>,
+/** Takes listed transactions over some nodes, in their order. @param taken gets them one after the other */
+async function take(
+  told: readonly (Told | Call)[],
+  signatures = ['a'],
   taken: ReadTransaction[] = [],
-  asked: readonly ListedTransaction[] = listed,
 ): Promise<ReadTransaction[]> {
+  const nodes = told.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
   const rpc = new NodePool<string>({
-    ...{ label: 'solana', urls: Object.keys(nodes), connect: (url) => nodes[url]!, behindBlocks: 50 },
-    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: 8, timeMs: null }) },
+    ...{ label: 'solana', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 50 },
+    connect: (url) => nodes[Number(url.at(-1))]!,
+    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: SLOT, timeMs: null }) },
   })
   const identity = { network: 'mainnet', genesisHash: Buffer.alloc(32), programId: Buffer.alloc(32), quoteKeys: [] }
   const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized', identity, label: 'solana' }
   await inChunks(
     { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
-    asked,
+    signatures.map((signature) => ({ signature, slot: SLOT })),
     async (txs) => void taken.push(...txs),
   )
   return taken
 }
+const signaturesOf = (txs: readonly ReadTransaction[]) => txs.map(({ signature }) => signature)
 
-it('a transaction that one node can’t show is another’s to show', async () => {
-  const shown = await read({ 'http://old': node(['b']), 'http://new': node([]) })
-  expect(shown.map(({ signature, isOurs, unknown }) => [signature, isOurs, unknown])).toEqual([
-    ['a', true, []],
-    ['b', true, []],
+const [PAID, OTHER, PLAIN] = [{ event: eventOf('PaymentReclaimed') }, { event: eventOf('PaymentReclaimed', 2) }, {}]
+const [ONE, ODD, IDLE, NONE]: Told[] = [{ has: { a: PAID } }, { has: { a: OTHER } }, { has: { a: PLAIN } }, { has: {} }]
+const UNSHOWN: Told = { has: { a: 'unshown' } }
+const CONTRADICT = 'contradict each other'
+
+it.concurrent.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityReleased', 'PaymentSettled'])(
+  'a %s is believed where two nodes show the same',
+  async (kind) => {
+    const [one, other]: Told[] = [{ has: { a: { event: eventOf(kind) } } }, { has: { a: { event: eventOf(kind, 2) } } }]
+    expect(await take([one!, one!])).toEqual(await take([one!]))
+    for (const second of [other!, IDLE!, NONE!]) await expect(take([one!, second])).rejects.toThrow(CONTRADICT)
+  },
+  40_000,
+)
+
+it.concurrent.each([
+  ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
+  ['whether it did anything, as the first', IDLE!],
+])(
+  'nodes that contradict each other about %s are not believed',
+  async (_, other) => {
+    for (const told of [
+      [ONE!, other],
+      [other, ONE!],
+    ])
+      await expect(take(told)).rejects.toThrow(CONTRADICT)
+  },
+  20_000,
+)
+
+it.concurrent.each([
+  ['says otherwise', ODD!],
+  ['shows nothing', IDLE!],
+  ['lacks what it lists', NONE!],
+])('of three one that %s is outvoted', async (_, odd) => {
+  const alone = await take([ONE!])
+  for (const told of [
+    [odd, ONE!, ONE!],
+    [ONE!, odd, ONE!],
+    [ONE!, ONE!, odd],
   ])
+    expect(await take(told)).toEqual(alone)
 })
 
-it('one that none can show is laid aside', async () => {
-  const shown = await read({ 'http://old': node(['b']), 'http://older': node(['a', 'b']) })
-  expect(shown.map(({ signature, isOurs }) => [signature, isOurs])).toEqual([
-    ['a', true],
-    ['b', false],
-  ])
+it.concurrent('what one of three alone lists holds up nothing', async () => {
+  const honest = { has: { b: PAID } }
+  expect(signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b']))).toEqual(['b'])
 })
 
-/** A node that shows the end of a payment in each transaction, and has not come to some. */
-const nodeWithout = (lacked: () => readonly string[]): Call => {
-  const event = Buffer.alloc(96)
-  Buffer.from('e445a52e51cb9a1d4d9b0a403e14105d', 'hex').copy(event)
-  const innerInstructions = [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]
-  return async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
-    if (method === 'getFirstAvailableBlock') return 0 as T
-    if (method === 'getSlot') return 7 as T
-    if (method === 'getBlockTime') return (Date.now() / 1_000) as T
-    if (lacked().includes(signature as string)) return null as T
-    const shown = (await node([])(method, [signature])) as { meta: object }
-    return { ...shown, meta: { ...shown.meta, innerInstructions } } as T
+it.concurrent('a node that came to a stop, or keeps but what is newer, denies nothing; one that goes on does', async () => {
+  const stopped = { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }
+  const alone = await take([ONE!])
+  for (const second of [stopped, { has: {}, oldest: SLOT + 1 }]) {
+    expect(await take([ONE!, second])).toEqual(alone)
+    await expect(take([ONE!, second, ODD!])).rejects.toThrow(CONTRADICT)
   }
-}
+  for (const second of [
+    { ...stopped, headMs: Date.now() },
+    { ...stopped, head: SLOT },
+  ])
+    await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
+}, 40_000)
 
-it.concurrent('what two nodes agree on is not held up by a newer transaction that one of them has not come to', async () => {
+it.concurrent('a version that one node does not know is another’s to show; what none knows is laid aside', async () => {
+  const alone = await take([ONE!])
+  for (const told of [
+    [UNSHOWN, ONE!],
+    [ONE!, UNSHOWN],
+  ])
+    expect(await take(told)).toEqual(alone)
+  expect(await take([UNSHOWN, UNSHOWN])).toMatchObject([{ signature: 'a', isOurs: false, unknown: [VERSION.message] }])
+})
+
+it.concurrent('an only node that lacks what it lists, or has it in another slot, is waited for', async () => {
+  for (const told of [NONE!, { has: { a: { ...PAID, slot: 2 ** 40 } } }])
+    await expect(take([told])).rejects.toThrow('not there yet')
+})
+
+it.concurrent('what comes before one that a node has not come to is taken, and that one as soon as both have it', async () => {
+  const both = { has: { a: PAID, b: PAID } }
   const taken: ReadTransaction[] = []
-  const behind = read({ 'http://first': nodeWithout(() => []), 'http://behind': nodeWithout(() => ['b']) }, taken)
-  await expect(behind).rejects.toThrow('two nodes contradict each other about b')
-  expect(taken.map(({ signature }) => signature)).toEqual(['a'])
+  await expect(take([both, ONE!], ['a', 'b'], taken)).rejects.toThrow(CONTRADICT)
+  expect(signaturesOf(taken)).toEqual(['a'])
+  const sinceMs = performance.now()
+  const late: Call = (method, params) => nodeOf(performance.now() - sinceMs < 1_500 ? ONE! : both)(method, params)
+  expect(signaturesOf(await take([both, late], ['a', 'b']))).toEqual(['a', 'b'])
 }, 20_000)
-
-it.concurrent('and that one is taken as soon as both have it', async () => {
-  let looks = 0
-  const late = nodeWithout(() => (++looks < 20 ? ['b'] : []))
-  const shown = await read({ 'http://first': nodeWithout(() => []), 'http://late': late })
-  expect(shown.map(({ signature }) => signature)).toEqual(['a', 'b'])
-}, 20_000)
-
-it.concurrent('of three, a lie behind the truth is not believed once its node is asked last', async () => {
-  const taken: ReadTransaction[] = []
-  const [honest, other] = [nodeWithout(() => ['b']), nodeWithout(() => ['b'])]
-  const lied = read({ 'http://liar': nodeWithout(() => []), 'http://honest': honest, 'http://other': other }, taken)
-  await expect(lied).rejects.toThrow('two nodes contradict each other about b')
-  expect(taken.map(({ signature }) => signature)).toEqual(['a'])
-}, 30_000)
 
 it.concurrent('a node is asked for little of what another one alone lists: it would refuse to answer', async () => {
-  const lies = Array.from({ length: 400 }, (_, i) => ({ signature: `lie ${i}`, slot: 7 }))
+  const lies = Array.from({ length: 400 }, (_, i) => `lie ${i}`)
   let asked = 0
-  const count =
-    (call: Call): Call =>
-    (method, params) => {
-      if (method === 'getTransaction') asked += 1
-      return call(method, params)
-    }
-  const liar: Call = async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
-    const shown = (await nodeWithout(() => [])(method, ['a'])) as object
-    return (
-      method === 'getTransaction' ? { ...shown, transaction: { ...TRANSACTION, signatures: [signature] } } : shown
-    ) as T
+  const honest: Call = (method, params) => {
+    if (method === 'getTransaction') asked += 1
+    return nodeOf(NONE!)(method, params)
   }
-  const honest = count(nodeWithout(() => lies.map(({ signature }) => signature)))
-  await expect(read({ 'http://liar': liar, 'http://honest': honest }, [], lies)).rejects.toThrow('contradict')
-  expect(asked).toBeLessThan(60)
-}, 30_000)
-
-it.concurrent('nor for much behind what needs no confirmation: a lie would be believed while it refuses', async () => {
-  const kinds = [...Array.from({ length: 300 }, () => 'plain'), ...Array.from({ length: 400 }, () => 'lie')]
-  const all = kinds.map((kind, i) => ({ signature: `${kind} ${i}`, slot: 7 }))
-  const liar: Call = async <T>(method: string, [signature]: readonly unknown[]): Promise<T> => {
-    const plain = String(signature).startsWith('plain')
-    const shown = (await (plain ? node([]) : nodeWithout(() => []))(method, ['a'])) as object
-    return (
-      method === 'getTransaction' ? { ...shown, transaction: { ...TRANSACTION, signatures: [signature] } } : shown
-    ) as T
-  }
-  const times: number[] = []
-  const lacking = nodeWithout(() => all.map(({ signature }) => signature))
-  const honest: Call = async (method, params) => {
-    const nowMs = performance.now()
-    if (times.push(nowMs) > 100 && nowMs - times.at(-100)! < 1_000)
-      throw new RpcError('rate_limited', 'too many requests')
-    return lacking(method, params)
-  }
-  const taken: ReadTransaction[] = []
-  await expect(read({ 'http://liar': liar, 'http://honest': honest }, taken, all)).rejects.toThrow('contradict')
-  expect(taken.length).toBe(300)
+  await expect(take([{ has: Object.fromEntries(lies.map((lie) => [lie, PAID])) }, honest], lies)).rejects.toThrow(
+    CONTRADICT,
+  )
+  expect(asked).toBeLessThan(100)
 }, 30_000)

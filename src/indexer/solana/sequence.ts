@@ -16,7 +16,7 @@ export interface Tracked {
   outcomes: ConfirmedOutcome[]
 }
 
-/** One gapless count. */
+/** A gapless count. */
 class Count {
   /** Every payment up to here is known. */
   known: number
@@ -61,7 +61,7 @@ export class SequenceTracker {
     return { names: this.#names.known, communityNames: this.#communityNames.known }
   }
 
-  /** Whether nothing read so far leaves a gap, so that the cursor may move. */
+  /** Tells whether nothing read so far leaves a gap, so that the cursor may move. */
   get isWhole(): boolean {
     return this.#names.isWhole && this.#communityNames.isWhole && this.#early.size === 0
   }

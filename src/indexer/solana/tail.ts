@@ -1,4 +1,5 @@
 import type { Call } from '../../chains/rpc/nodes.js'
+import { LackingError } from '../../chains/rpc/errors.js'
 import { listTransactions, type ReadTransaction, readListed } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
@@ -14,8 +15,6 @@ const LIST_MS = 20_000
  */
 export class PaymentTail {
   readonly #options: PaymentWatcherOptions
-  /** Transactions of the tail that were read before, by signature. */
-  #seen = new Map<string, ReadTransaction>()
   /** Ids of the stored payments; null until they were written once. */
   #stored: string | null = null
 
@@ -33,7 +32,6 @@ export class PaymentTail {
     const { pool, rpc, identity, chain, commitment, epoch, nowMs = Date.now } = this.#options
     const { network } = identity
     const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo, downToSlot))
-    this.#seen = new Map(txs.map((tx) => [tx.signature, tx]))
     const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (this.#stored === ids) return payments.length
@@ -49,10 +47,13 @@ export class PaymentTail {
     const { registrar } = this.#options
     const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
     const { listed } = await listTransactions(call, registrar, options)
-    const txs = await Promise.all(
-      listed.reverse().map((one) => this.#seen.get(one.signature) ?? readListed(call, registrar, one, 'confirmed')),
+    const read = listed.reverse().map((one) =>
+      readListed(call, registrar, one, 'confirmed').catch((error: Error) => {
+        if (error instanceof LackingError) return null
+        throw error
+      }),
     )
     // transactions that the node lists and can't show yet come with the next step
-    return txs.filter((tx) => tx !== null)
+    return (await Promise.all(read)).filter((tx) => tx !== null)
   }
 }

@@ -1,8 +1,10 @@
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   getSlot,
+  isLaidAside,
   type ListedTransaction,
   listTransactions,
+  type ReadTransaction,
   readSequences,
   type Sequences,
   signatureBytes,
@@ -20,7 +22,6 @@ import { firstState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { PaymentTail } from './tail.js'
-import type { AgreedTransaction } from './twoNodes.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 
 /** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
@@ -176,7 +177,7 @@ export class PaymentWatcher {
    * Writes payments and outcomes in one transaction, and the cursor behind them where no payment is missing before
    * it.
    */
-  async #write(memory: Memory, txs: readonly AgreedTransaction[]) {
+  async #write(memory: Memory, txs: readonly ReadTransaction[]) {
     const { pool, identity, chain, epoch, onUnknown } = this.#options
     const { network } = identity
     const { tracker } = memory
@@ -187,7 +188,8 @@ export class PaymentWatcher {
       await assertLeader(client, network, epoch)
       await confirmPayments(client, { network, chain }, payments)
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
-      const last = txs.findLast(({ isSure }) => isSure)
+      // the slot of another is the lister's word alone
+      const last = txs.findLast((tx) => !isLaidAside(tx))
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
       if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
       await notify(client, network)
@@ -212,7 +214,7 @@ export class PaymentWatcher {
     const forMs = this.#nowMs() - memory.missingSinceMs
     const isAlarm = forMs >= MISSING_ALARM_MS
     if (forMs >= memory.rereadAfterMs) {
-      // one odd answer may have left them out of a transaction that was read
+      // an odd answer may have left them out of a transaction that was read
       memory.tracker.forgetRead()
       memory.rereadAfterMs *= 2
     }
@@ -222,7 +224,7 @@ export class PaymentWatcher {
   }
 }
 
-/** Whether a program has counted more payments than are known. */
+/** Tells whether a program has counted more payments than are known. */
 const isAhead = ({ payments, communityPayments }: Sequences, { known }: SequenceTracker): boolean =>
   known.names < payments || known.communityNames < communityPayments
 

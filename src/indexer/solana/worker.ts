@@ -28,7 +28,7 @@ export interface SolanaSource {
 
 /** Takes a network's payments on Solana into the database; logs of the program wake it, and have it list them. */
 export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
-  const { pool, network, epoch, log, metrics, signal } = ctx
+  const { pool, network, epoch, log, signal } = ctx
   const { config, label, rpc, registrar } = source.chain
   const { commitment, startSlot, pollMs, wsUrls } = config
   const fields = { network, chain: label }
@@ -61,8 +61,6 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   }
 
   const report = (outcome: WatchOutcome, startedMs: number): void => {
-    metrics.steps.inc({ ...fields, outcome: outcome.kind })
-    if (outcome.kind === 'took') metrics.payments.inc({ network }, outcome.payments)
     const { kind, ...numbers } = outcome
     const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
     const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
@@ -90,7 +88,6 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     },
     onFailure(error) {
       unopened.state.lastError = sentenceOf(error)
-      metrics.steps.inc({ ...fields, outcome: 'failed' })
     },
   }
 }

@@ -50,7 +50,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string => (LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : '')
 
-/** One sentence about an error: its message where our own code wrote it, else its type and code, or its place. */
+/** Sentence about an error: its message where our own code wrote it, else its type and code, or its place. */
 export function sentenceOf(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)

@@ -31,7 +31,7 @@ export class LogOutput {
 
   /** Writes what waits, as far as there is room. */
   flushSync(): void {
-    // one of Node's threads writes on meanwhile
+    // a thread of Node's writes on meanwhile
     if (this.#isWriting) halt(LAST_PAUSE_MS)
     for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; ) {
       const next = this.#take()

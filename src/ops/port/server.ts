@@ -24,7 +24,7 @@ export interface OpsOptions {
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
   /** Pages by path. */
   pages?: Readonly<Record<string, OpsPage>>
-  /** What opens the pages; without it they are shown on loopback alone. */
+  /** Token that opens the pages; without it they are shown on loopback alone. */
   secret?: string | undefined
 }
 
@@ -102,7 +102,7 @@ const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
 const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
- * Whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
+ * Tells whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
  * machine (DNS rebinding) reads nothing. Addresses can't be rebound; elsewhere names are the network's own.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
@@ -118,7 +118,7 @@ const NO_PORT: Readonly<Record<string, string>> = {
   EACCES: 'is not for this user: set PORT and OPS_PORT to others, from 1024 on',
 }
 
-/** One sentence about an address that can't be listened on. */
+/** Sentence about an address that can't be listened on. */
 export const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: string): string =>
   NO_PORT[code] === undefined
     ? `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`

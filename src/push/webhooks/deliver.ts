@@ -1,17 +1,16 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/outbox/webhooks.js'
+import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { signedHeaders } from './message.js'
-import { type PostOptions, post } from './post.js'
+import { post } from './post.js'
 import { TargetRefusedError } from './target.js'
 
 /** Events of a message. */
 const EVENTS_AT_ONCE = 100
-/** Pauses after a failure, seconds, by the failures in a row before it; the last one stays. */
-const PAUSES_S = [2, 10, 60, 300, 1_800, 3_600]
 /** Time of failures in a row after which nothing more is sent, ms. */
 const PARK_AFTER_MS = 5 * 86_400_000
 /** The receiver wants no more (RFC 9110, 15.5.11). */
-const GONE = 410
+const GONE = 'HTTP 410'
 
 /** A page of a network's feed, as `GET /v1/events` gives it. */
 export interface FeedPage {
@@ -20,13 +19,13 @@ export interface FeedPage {
   items: readonly string[]
   /** Number of the last of them; null without one. */
   last: number | null
-  /** Whether there is more. */
+  /** Tells whether there is more. */
   hasMore: boolean
   /** Token that goes on after the page. */
   resume: string
 }
 
-/** What is asked of the feed. */
+/** Request for the feed. */
 export interface FeedQuery {
   /** Token of an earlier page; null for the beginning. */
   cursor: string | null
@@ -45,16 +44,8 @@ export interface DeliverPorts {
   signal: AbortSignal
 }
 
-export interface Failed {
-  outcome: 'failed' | 'parked'
-  after: WebhookChange
-  /** Id of the message. */
-  message: string
-  reason: string
-}
-
-/** Outcome of a delivery with what is to be stored; `stopped`: the signal ended it, and nothing is known. */
-export type Delivered = { outcome: 'delivered' | 'nothing'; after: WebhookChange } | Failed | { outcome: 'stopped' }
+/** State to store after a delivery, and the outcome of one that failed; null where the signal ended it. */
+export type Delivered = { after: WebhookChange; failure?: { message: string; reason: string } } | null
 
 /**
  * Delivers the next message of a webhook: at least once and in order, since the next goes out only once this one was
@@ -74,7 +65,7 @@ export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise
   // the head was read before the page, which may hold more than it counts
   const seen = hasMore ? 0 : generation === headGeneration ? headSeen : 0
   const after = { ...well, cursor: resume, generation, seen, delivered: hook.delivered + items.length }
-  if (items.length === 0) return { outcome: 'nothing', after }
+  if (items.length === 0) return { after }
   const body = `{"type":"events","webhook":${id},"network":"${network}","items":[${items.join(',')}],"resume":"${resume}"}`
   return send(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
 }
@@ -87,29 +78,21 @@ async function send(
   { allowsPrivate, nowMs, signal }: DeliverPorts,
 ): Promise<Delivered> {
   const headers = signedHeaders(hook.key, message, nowMs(), body)
-  const posted = await attempt({ url: hook.url, headers, body, allowsPrivate, signal })
-  if (posted === 'taken') return { outcome: 'delivered', after }
-  if (posted === 'stopped') return { outcome: 'stopped' }
-  const { reason, isFinal } = posted
-  const failingMs = hook.failingMs ?? nowMs()
-  const isParked = isFinal || nowMs() - failingMs > PARK_AFTER_MS
-  const pauseMs = PAUSES_S[Math.min(hook.failures, PAUSES_S.length - 1)]! * 1_000
-  const failed = { parked: isParked ? reason : null, failures: hook.failures + 1, failingMs, nextMs: nowMs() + pauseMs }
-  const { cursor, generation, seen, delivered } = hook
-  return {
-    ...{ outcome: isParked ? 'parked' : 'failed', message, reason },
-    after: { cursor, generation, seen, delivered, ...failed },
-  }
-}
-
-async function attempt(options: PostOptions): Promise<'taken' | 'stopped' | { reason: string; isFinal: boolean }> {
+  let reason: string
   try {
-    const status = await post(options)
-    return status >= 200 && status < 300 ? 'taken' : { reason: `HTTP ${status}`, isFinal: status === GONE }
+    const status = await post({ url: hook.url, headers, body, allowsPrivate, signal })
+    if (status >= 200 && status < 300) return { after }
+    reason = `HTTP ${status}`
   } catch (error) {
-    if (options.signal.aborted) return 'stopped'
+    if (signal.aborted) return null
     const { code, message } = error as NodeJS.ErrnoException
-    // a name may point elsewhere tomorrow
-    return { reason: error instanceof TargetRefusedError ? message : (code ?? message), isFinal: false }
+    reason = error instanceof TargetRefusedError ? message : (code ?? message)
   }
+  const { cursor, generation, seen, delivered } = hook
+  const failures = hook.failures + 1
+  const failingMs = hook.failingMs ?? nowMs()
+  const isParked = reason === GONE || nowMs() - failingMs > PARK_AFTER_MS
+  const nextMs = nowMs() + pauseAfter(failures, PAUSES_MS.webhook)
+  const failed = { parked: isParked ? reason : null, failures, failingMs, nextMs }
+  return { after: { cursor, generation, seen, delivered, ...failed }, failure: { message, reason } }
 }

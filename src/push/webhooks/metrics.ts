@@ -2,9 +2,6 @@ import type { Registry } from 'prom-client'
 import { makersOf } from '../../ops/makers.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Metrics of the operator's webhooks. */
-export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
-
 /** A network's webhooks by state, and the age of the oldest failure in a row, ms. */
 export interface WebhookCounts {
   network: Network
@@ -14,9 +11,9 @@ export interface WebhookCounts {
   oldestMs: number
 }
 
-/** Creates the webhooks' metrics. */
-export function createWebhookMetrics(registry: Registry) {
-  const { counter, gauge } = makersOf(registry)
+/** Creates the webhooks' metrics. @returns sets them */
+export function createWebhookMetrics(registry: Registry): (counts: readonly WebhookCounts[]) => void {
+  const { gauge } = makersOf(registry)
   const webhooks = gauge(
     'clusterd_webhooks',
     'Webhooks by state; `parked` ones get nothing until `clusterd webhooks replay`',
@@ -27,16 +24,11 @@ export function createWebhookMetrics(registry: Registry) {
     'How long the webhook that fails longest has been failing, 0 where none does',
     ['network'],
   )
-  const messages = counter('clusterd_webhook_messages_total', 'Messages to webhooks, by what became of them', [
-    'network',
-    'outcome',
-  ])
-  const show = (counts: readonly WebhookCounts[]): void => {
+  return (counts) => {
     for (const one of [webhooks, failing]) one.reset()
     for (const { network, oldestMs, ...states } of counts) {
       for (const [state, count] of Object.entries(states)) webhooks.set({ network, state }, count)
       failing.set({ network }, oldestMs / 1_000)
     }
   }
-  return { messages, show }
 }

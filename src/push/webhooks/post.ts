@@ -9,7 +9,7 @@ export interface PostOptions {
   url: string
   headers: Readonly<Record<string, string>>
   body: string
-  /** Whether private addresses are allowed. */
+  /** Tells whether private addresses are allowed. */
   allowsPrivate: boolean
   signal: AbortSignal
 }

@@ -40,7 +40,7 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
   const stop = new AbortController()
   const { done } = runWebhooks({
     ...{ pool, allowsPrivate: true, signal: stop.signal, loops: new Loops(), log: pino({ level: 'silent' }) },
-    metrics: createWebhookMetrics(new Registry()),
+    showCounts: createWebhookMetrics(new Registry()),
     readFeed,
   })
   try {
@@ -90,8 +90,8 @@ it('what fails for more than five days in a row is parked, and not before', asyn
     return deliver(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
   }
   const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
-  expect(await failingFor(5 * DAY_MS)).toMatchObject({ outcome: 'failed', after })
-  expect(await failingFor(5 * DAY_MS + 1)).toMatchObject({ outcome: 'parked', after: { parked: 'HTTP 503' } })
+  expect(await failingFor(5 * DAY_MS)).toMatchObject({ after, failure: { reason: 'HTTP 503' } })
+  expect(await failingFor(5 * DAY_MS + 1)).toMatchObject({ after: { parked: 'HTTP 503' } })
 })
 
 it('a feed that begins anew between its head and its page is looked at again', async () => {
@@ -103,8 +103,8 @@ it('a feed that begins anew between its head and its page is looked at again', a
     const ports = { readFeed: async () => ({ ...(await readFeed()), generation }), allowsPrivate: true }
     return deliver(hook, { ...ports, nowMs: Date.now, signal })
   }
-  expect(await deliveredOf(1)).toMatchObject({ outcome: 'delivered', after: { generation: 1, seen: 5 } })
-  expect(await deliveredOf(2)).toMatchObject({ outcome: 'delivered', after: { generation: 2, seen: 0 } })
+  expect(await deliveredOf(1)).toMatchObject({ after: { generation: 1, seen: 5, delivered: hook.delivered + 1 } })
+  expect(await deliveredOf(2)).toMatchObject({ after: { generation: 2, seen: 0 } })
 })
 
 it('a process whose lease has ended stores nothing over what the next one does', async () => {

@@ -9,10 +9,10 @@ import {
 import { alarmFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
 import type { Loops } from '../../ops/loops.js'
-import { createNotify, type Notify } from '../../ops/notify.js'
-import { IDLE_POLL_MS, runWorkers, type StepResult } from '../../ops/worker.js'
-import { type DeliverPorts, deliver, type Failed, type ReadFeed } from './deliver.js'
-import type { WebhookMetrics } from './metrics.js'
+import { createNotify } from '../../ops/notify.js'
+import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
+import { deliver, type ReadFeed } from './deliver.js'
+import type { WebhookCounts } from './metrics.js'
 import { POST_LIMIT_MS } from './post.js'
 
 /** Messages under way at a time, of different webhooks. */
@@ -23,9 +23,9 @@ const LEASE_MS = 3 * POST_LIMIT_MS
 export interface WebhookOptions {
   pool: pg.Pool
   readFeed: ReadFeed
-  /** Whether private addresses are allowed. */
+  /** Tells whether private addresses are allowed. */
   allowsPrivate: boolean
-  metrics: WebhookMetrics
+  showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
   loops: Loops
   signal: AbortSignal
@@ -34,85 +34,59 @@ export interface WebhookOptions {
 
 /** Sends the public feed to the operator's webhooks until the signal; any number of processes share them. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
-  const { log, loops, signal } = options
-  const webhooks = new Webhooks({ ...options, nowMs: options.nowMs ?? Date.now })
-  const { notify } = webhooks
-  const worker = {
-    ...{ name: 'the webhooks', fields: {}, pollMs: IDLE_POLL_MS, notify },
-    step: () => webhooks.step(),
-  }
-  const done = runWorkers([worker], { log, loops, signal }).finally(() => webhooks.ended())
-  // where there is none, no block of a chain costs a statement
-  return { notify: () => void (webhooks.count > 0 && notify.notify()), done }
-}
-
-class Webhooks {
-  readonly notify: Notify = createNotify()
-  count = 0
-  readonly #options: WebhookOptions & DeliverPorts
-  readonly #underWay = new Set<Promise<void>>()
+  const { pool, log, loops, signal, showCounts, nowMs = Date.now } = options
+  const notify = createNotify()
+  const underWay = new Set<Promise<void>>()
+  let count = 0
   /** By a clock that nobody sets. */
-  #countedMs = Number.NEGATIVE_INFINITY
-
-  constructor(options: WebhookOptions & DeliverPorts) {
-    this.#options = options
+  let countedMs = Number.NEGATIVE_INFINITY
+  const countAll = async () => {
+    const counts = await countWebhooks(pool, nowMs())
+    countedMs = performance.now()
+    count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
+    showCounts(counts)
   }
-
-  /** Takes what has something to deliver, as far as there is room; each that ends wakes the next step. */
-  async step(): Promise<StepResult> {
-    const { pool, nowMs } = this.#options
-    const now = nowMs()
-    if (performance.now() - this.#countedMs >= IDLE_POLL_MS) await this.#countAll(now)
-    const atMost = AT_ONCE - this.#underWay.size
-    if (this.count === 0 || atMost === 0) return 'idle'
-    for (const hook of await leaseWebhooks(pool, { atMost, nowMs: now, leaseMs: now + LEASE_MS })) {
-      const delivery = this.#deliver(hook).finally(() => {
-        this.#underWay.delete(delivery)
-        this.notify.notify()
-      })
-      this.#underWay.add(delivery)
-    }
-    return 'idle'
-  }
-
-  /** Settles when nothing is under way. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#underWay)
-  }
-
-  async #countAll(nowMs: number): Promise<void> {
-    const { pool, metrics } = this.#options
-    const counts = await countWebhooks(pool, nowMs)
-    this.#countedMs = performance.now()
-    this.count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
-    metrics.show(counts)
-  }
-
-  /** Delivers a message and stores what became of it. Never throws: what fails goes again when its lease has ended. */
-  async #deliver(hook: LeasedWebhook): Promise<void> {
-    const { pool, log } = this.#options
+  /** Delivers a message and stores what became of it. What fails goes again when its lease has ended. */
+  const deliverOne = async (hook: LeasedWebhook): Promise<void> => {
     const { id, network, url } = hook
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
-      const delivered = await deliver(hook, this.#options)
-      // another process need not wait for the lease
-      if (delivered.outcome === 'stopped') return void (await saveWebhook(pool, hook, hook))
-      if (delivered.outcome !== 'nothing') this.#options.metrics.messages.inc({ network, outcome: delivered.outcome })
-      if ('reason' in delivered) await this.#failed(hook, delivered, fields)
-      await saveWebhook(pool, hook, delivered.after)
+      const delivered = await deliver(hook, { ...options, nowMs })
+      if (delivered?.failure) {
+        const { after, failure } = delivered
+        const { reason } = failure
+        await addWebhookFailure(pool, { webhook: id, atMs: nowMs(), cursor: hook.cursor, ...failure })
+        if (after.parked)
+          log.error(
+            { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
+            'a webhook is parked until `clusterd webhooks replay`',
+          )
+        else if (after.failures === 1) log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
+      }
+      // after a delivery that was stopped, another process need not wait for the lease
+      await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
       log.warn({ ...fields, err }, 'a delivery to a webhook was interrupted; it goes again')
     }
   }
-
-  async #failed(hook: LeasedWebhook, { message, reason, after }: Failed, fields: object): Promise<void> {
-    const { pool, log, nowMs } = this.#options
-    await addWebhookFailure(pool, { webhook: hook.id, atMs: nowMs(), message, cursor: hook.cursor, reason })
-    if (after.parked)
-      log.error(
-        { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
-        'a webhook is parked until `clusterd webhooks replay`',
-      )
-    else if (after.failures === 1) log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
+  const worker: Worker = {
+    ...{ name: 'the webhooks', fields: {}, pollMs: IDLE_POLL_MS, notify },
+    /** Takes what has something to deliver, as far as there is room; each that ends wakes the next step. */
+    async step() {
+      if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()
+      const atMost = AT_ONCE - underWay.size
+      if (count === 0 || atMost === 0) return 'idle'
+      for (const hook of await leaseWebhooks(pool, { atMost, nowMs: nowMs(), leaseMs: nowMs() + LEASE_MS })) {
+        const delivery = deliverOne(hook).finally(() => {
+          underWay.delete(delivery)
+          notify.notify()
+        })
+        underWay.add(delivery)
+      }
+      return 'idle'
+    },
   }
+  const done = runWorkers([worker], { log, loops, signal }).finally(() => Promise.all(underWay))
+  // on a chain without one no block costs a statement
+  return { notify: () => void (count > 0 && notify.notify()), done }
 }

@@ -19,7 +19,7 @@ export function parseSolanaSignature(text: string): Buffer | null {
 }
 
 /**
- * Whether a key signed a message, bare or in an envelope. Strict (RFC 8032): small-order keys, for which anybody can
+ * True if a key signed a message, bare or in an envelope. Strict (RFC 8032): small-order keys, for which anybody can
  * sign, and non-canonical encodings are refused.
  * @param signature 64 bytes
  * @param key 32 bytes

@@ -69,9 +69,9 @@ export type PaymentJudgement =
 export interface PaymentInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** Whether the name is registered, or is a public wallet name of the community's cluster. */
+  /** Tells whether the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** Whether the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
+  /** Tells whether the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
   areRequirementsMet: boolean
 }
 

@@ -15,7 +15,7 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
-/** How a registration would be paid; null leaves a part open. */
+/** Way to pay for a registration; null leaves a part open. */
 export interface PaymentWish {
   /** Label of a chain. */
   network: string | null
@@ -32,23 +32,23 @@ export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 /** Inputs of the decision about a request to register `community/name`. */
 export interface RegistrationInputs {
-  /** Whether the interface version serves this network (v0.1: testnet only). */
+  /** Tells whether the interface version serves this network (v0.1: testnet only). */
   isServed: boolean
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   wish: PaymentWish
-  /** Whether the wish names no chain, or one of this network. */
+  /** Tells whether the wish names no chain, or one of this network. */
   isNetworkKnown: boolean
   nowMs: number
-  /** Whether the caller is verified in the cluster that owns the community. */
+  /** Tells whether the caller is verified in the cluster that owns the community. */
   isOwner: boolean
   /** Requested beneficiary: none, a wallet of the caller's own cluster, or another. v1 treats none as `own`. */
   beneficiary: 'none' | 'own' | 'other'
-  /** Whether the name is registered, or is a public wallet name of the community's cluster. */
+  /** Tells whether the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** Whether the beneficiary holds the name, so that the request repeats one that was granted. */
+  /** Tells whether the beneficiary holds the name, so that the request repeats one that was granted. */
   isHeld: boolean
-  /** Whether the beneficiary meets the requirements; null before they are read. */
+  /** Tells whether the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 

@@ -85,7 +85,7 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** Whether an address in its answer form, or `native`, fits a network. */
+/** Tells whether an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
   text === NATIVE || text.startsWith('0x') === (network !== SOLANA)
 
@@ -239,9 +239,9 @@ export interface RulesProblem {
 
 /** Chains that rules may refer to. */
 export interface CommunityChains {
-  /** Whether the label is one of this network's chains. */
+  /** Tells whether the label is one of this network's chains. */
   isEnabled(network: string): boolean
-  /** Whether payments for community names are accepted there. */
+  /** Tells whether payments for community names are accepted there. */
   takesPayments(network: string): boolean
 }
 

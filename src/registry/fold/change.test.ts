@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clusterWorld } from '../../../test/model/clusterFold.js'
 import { wallet } from '../../../test/model/communityFold.js'
-import { rulesetOf } from '../journal/ruleset.js'
+import { RULES } from '../journal/ruleset.js'
 
 const [a, b, c, d] = [wallet(1), wallet(2), wallet(3), wallet(4)]
 const NO_EFFECT = { refusal: null, hasEffect: false, events: [] }
@@ -123,7 +123,7 @@ describe('wallets that are added', () => {
   })
 
   it('are as many as the rules allow, those that become public counted once', () => {
-    const w = clusterWorld({ ...rulesetOf(1), maxClusterWallets: 3 })
+    const w = clusterWorld({ ...RULES, maxClusterWallets: 3 })
     expect(w.add(a, [b, 'b'], [c, 'c'], [d, 'd']).refusal).toEqual({ code: 'wallet_limit' })
     expect(w.registry.clusters).toEqual([])
     expect(w.add(a, [b, 'b'], [c, 'c', true])).toMatchObject({ hasEffect: true })

@@ -146,7 +146,7 @@ function decideAdd(
   const refusal = checkNames(work, state, rows)
   if (refusal) return refusal
   const size = wallets.size + rows.filter((row) => !wallets.has(keyOf(row.address))).length
-  return size > work.ruleset.maxClusterWallets ? { code: 'wallet_limit' } : { rows }
+  return size > work.rules.maxClusterWallets ? { code: 'wallet_limit' } : { rows }
 }
 
 /**
@@ -210,7 +210,7 @@ function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_walle
 
 const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
 
-/** Whether nobody verified stays; a change's signer is verified itself. */
+/** Tells whether nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
   for (const [key, row] of wallets) if (row.isVerified && !keys.has(key)) return false

@@ -98,7 +98,7 @@ function checkFree(
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Whether the name goes to the actor or to another wallet verified in its cluster. */
+/** Tells whether the name goes to the actor or to another wallet verified in its cluster. */
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
@@ -126,7 +126,7 @@ function checkAssignment(
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-/** Whether the name is registered, or is a public wallet name of the cluster that owns the community. */
+/** Tells whether the name is registered, or is a public wallet name of the cluster that owns the community. */
 function isTaken(work: Work, community: string, name: string): boolean {
   if (work.communityNames.has(fullName(community, name))) return true
   const cluster = work.owners.get(community)

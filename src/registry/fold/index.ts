@@ -3,7 +3,7 @@ import { isClusterChangeKind, type RegisterCommunityName, type SignedChange } fr
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
-import { rulesetOf } from '../journal/ruleset.js'
+import { RULES } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
@@ -34,8 +34,8 @@ export { assignmentOf, fullName } from './rows.js'
  * a `Slice`, `fold` returns the rows to write.
  */
 
-/** Keys of the rows that a batch reads. `rulesets`: see `fold`. */
-export function keysOf(entries: readonly DecodedEntry[], rulesets = rulesetOf): Keys {
+/** Keys of the rows that a batch reads. */
+export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
   const keys: Keys = {
     names: new Set(),
     wallets: new Set(),
@@ -53,7 +53,7 @@ export function keysOf(entries: readonly DecodedEntry[], rulesets = rulesetOf): 
   }
   for (const entry of entries) {
     addKeys(keys, entry)
-    if (mayMoveNames(entry)) keys.movedNames += rulesets(entry.ruleset).namesPerEntry
+    if (mayMoveNames(entry)) keys.movedNames += rules.namesPerEntry
   }
   addCommunityBidders(keys, entries)
   return keys
@@ -141,11 +141,10 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
  * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
  * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
  * timestamps as causes, so that timestamps are copied.
- * @param rulesets rules of each version
- * @throws Error for a slice that lacks a key of `keysOf`, RangeError for an unknown ruleset
+ * @throws Error for a slice that lacks a key of `keysOf`
  */
-export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rulesets = rulesetOf): Changes {
-  const work = beginWork(before, entries)
+export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rules = RULES): Changes {
+  const work = beginWork(before, entries, rules)
   const { changes } = work
   for (const entry of entries) {
     const head = changes.head
@@ -159,7 +158,6 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
       txKey: entry.txKey,
       causeMs: entry.causeMs,
       body: entry.body,
-      ruleset: entry.ruleset,
       seq: head.seq,
       atMs: head.atMs,
       publicFirst: head.publicSeq + 1,
@@ -167,7 +165,6 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
       actor: null,
       effects: NO_EFFECTS,
     }
-    work.ruleset = rulesets(entry.ruleset)
     apply(work, row, entry)
     head.publicSeq += row.publicCount
     if (isUnseen(row)) head.atMs = previousMs
@@ -176,7 +173,7 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
   return finishWork(work, before)
 }
 
-/** Whether an entry is a change of a cluster that the public learns nothing of. */
+/** Tells whether an entry is a change of a cluster that the public learns nothing of. */
 const isUnseen = ({ kind, publicCount }: JournalRow): boolean => publicCount === 0 && isClusterChangeKind(kind)
 
 function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {

@@ -19,10 +19,10 @@ import { type Work, wholeCluster } from './work.js'
  * Tables and feed after the last slice are those of a move in one entry, but for the entries' numbers.
  */
 
-/** Whether a move that is under way keeps names from leaving a cluster for another. */
+/** Tells whether a move that is under way keeps names from leaving a cluster for another. */
 export function isMoving(work: Work, source: number, target: number, moving: readonly ClusterName[]): boolean {
   const isTarget = (cluster: number): boolean => [...work.moves.values()].some((move) => move.target === cluster)
-  return moving.length > 0 && (isTarget(source) || (moving.length > work.ruleset.namesPerEntry && isTarget(target)))
+  return moving.length > 0 && (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))
 }
 
 /** Moves the names of a whole cluster to another, in slices where there are many. @returns the events of the first */
@@ -51,7 +51,7 @@ export function continueMove(work: Work, row: JournalRow, { clusterId }: MoveCon
 /** Writes down a move's next names. */
 function writeDown(work: Work, move: MoveRow & { names: readonly ClusterName[] }, seq: number): ChangeEvent[] {
   const { source, target } = move
-  const { namesPerEntry } = work.ruleset
+  const { namesPerEntry } = work.rules
   const left = move.names.slice(namesPerEntry)
   if (left.length > 0) work.moves.set(source, { ...move, names: left })
   else work.moves.delete(source)

@@ -40,7 +40,7 @@ export interface Keys {
   claims: Set<string>
   /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
-  /** Whether a bid may make a wallet public, under a numbered name where its own is taken. */
+  /** Tells whether a bid may make a wallet public, under a numbered name where its own is taken. */
   mayPublish: boolean
 }
 
@@ -114,7 +114,6 @@ export const assignmentOf = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
 export interface JournalRow extends Entry {
-  ruleset: number
   seq: number
   atMs: number
   publicFirst: number
@@ -213,8 +212,8 @@ export interface Changes {
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** One per payment, in order. */
+  /** Outcomes of payments, in order. */
   payments: PaymentOutcome[]
-  /** One per signed change, in order. */
+  /** Outcomes of signed changes, in order. */
   outcomes: ChangeOutcome[]
 }

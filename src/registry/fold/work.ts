@@ -1,6 +1,6 @@
 import type { RulesVersion } from '../community/history.js'
 import type { Entry } from '../journal/entry.js'
-import { CURRENT_RULESET, type Ruleset, rulesetOf } from '../journal/ruleset.js'
+import type { Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
@@ -9,12 +9,11 @@ import { type Changes, type ClusterState, fullName, type Slice, type WalletRow }
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
   /** null in a batch that reads no cluster whole; new clusters then go straight into the changes. */
   clusters: Map<number, ClusterState> | null
-  /** Rules in force for the entry that is being folded. */
-  ruleset: Ruleset
+  rules: Ruleset
   changes: Changes
 }
 
-export function beginWork(before: Slice, entries: readonly Entry[]): Work {
+export function beginWork(before: Slice, entries: readonly Entry[], rules: Ruleset): Work {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
   const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
@@ -29,7 +28,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     communityNames: new Set(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
-    ruleset: rulesetOf(CURRENT_RULESET),
+    rules,
     changes: {
       // spelled out: all heads have one shape then, and what is compiled for them stays good
       head: { generation, seq, publicSeq, atMs, serial, minimumWei },
@@ -88,7 +87,7 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/** Whether a wallet name is registered below a name of the cluster; public wallets share that namespace. */
+/** Tells whether a wallet name is registered below a name of the cluster; public wallets share that namespace. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
   work.communityNames.size > 0 && names.some((owned) => work.communityNames.has(fullName(owned.name, name)))

@@ -48,7 +48,7 @@ const COMMUNITY = {
     /** Beneficiary. */
     wallet: signer,
     /**
-     * What entitles to the name. `requirementsHash` of the requirements that the wallet met, null for unmet or unread
+     * Right to the name. `requirementsHash` of the requirements that the wallet met, null for unmet or unread
      * ones; of an assignment the word of the account whose claim it is for, null in entries from before that was kept.
      */
     met: word.nullable(),
@@ -69,9 +69,9 @@ export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
-/** Whether entries of a kind are changes of a cluster. */
+/** Tells whether entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
-/** Whether entries of a kind are changes of a community; payments are not. */
+/** Tells whether entries of a kind are changes of a community; payments are not. */
 export const isCommunityChangeKind = (kind: EntryKind): kind is CommunityChange['kind'] => kind in COMMUNITY
 
 /** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */

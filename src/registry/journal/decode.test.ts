@@ -5,12 +5,10 @@ import { type ClusterChange, encodeChange } from './change.js'
 import { decodeEntry } from './decode.js'
 import type { Entry, EntryKind } from './entry.js'
 import { encodePayment } from './payment.js'
-import { CURRENT_RULESET } from './ruleset.js'
 
 const wallet = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
-const entryOf = (kind: EntryKind, body: Buffer, ruleset?: number): Entry => ({
+const entryOf = (kind: EntryKind, body: Buffer): Entry => ({
   ...{ kind, body, position: { chain: 1, block: 2, logIndex: 3 }, txKey: 4n, causeMs: 5 },
-  ...(ruleset !== undefined && { ruleset }),
 })
 const contentOf = (kind: EntryKind, body: Buffer) => decodeEntry(entryOf(kind, body)).content
 
@@ -28,12 +26,6 @@ describe('an entry', () => {
     expect(contentOf('pay_community_name', encodePayment(payment))).toEqual({
       ...{ kind: 'pay_community_name', payment, community: 'foo', name: 'a' },
     })
-  })
-
-  it('keeps where and when it was, and its ruleset; a new one gets the current', () => {
-    const entry = entryOf('minimum', bigIntToWord(9n), 7)
-    expect(decodeEntry(entry)).toEqual({ ...entry, content: { kind: 'minimum', minimumWei: 9n } })
-    expect(decodeEntry(entryOf('minimum', bigIntToWord(9n))).ruleset).toBe(CURRENT_RULESET)
   })
 
   it.each([0, 31, 33, 64])('with a minimum of %d bytes stops the reader', (length) => {

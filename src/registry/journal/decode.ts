@@ -4,21 +4,19 @@ import { decodeChange, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
 import { decodeMove, type MoveContent } from './move.js'
 import { decodePayment, type PaymentContent } from './payment.js'
-import { CURRENT_RULESET } from './ruleset.js'
 
 /** Decoded body of an entry, by kind. */
 type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent | MoveContent
 
 /** Entry with its body, decoded once where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Entry {
-  ruleset: number
   content: Content
 }
 
-/** Decodes an entry; new ones get the current ruleset. @throws RangeError for an invalid body */
-export function decodeEntry({ kind, position, txKey, causeMs, body, ruleset }: Entry): DecodedEntry {
+/** Decodes an entry. @throws RangeError for an invalid body */
+export function decodeEntry({ kind, position, txKey, causeMs, body }: Entry): DecodedEntry {
   // no spread: it costs more than the decoding
-  return { kind, position, txKey, causeMs, body, ruleset: ruleset ?? CURRENT_RULESET, content: contentOf(kind, body) }
+  return { kind, position, txKey, causeMs, body, content: contentOf(kind, body) }
 }
 
 function contentOf(kind: Entry['kind'], body: Buffer): Content {

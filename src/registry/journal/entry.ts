@@ -40,6 +40,4 @@ export interface Entry {
   causeMs: number
   /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones), payment.ts, move.ts. */
   body: Buffer
-  /** Version of the entry's ruleset (ruleset.ts); absent in a new entry: current. */
-  ruleset?: number
 }

@@ -45,7 +45,7 @@ export interface Place {
   skip: number
 }
 
-/** Where a walk goes on after an event. */
+/** Place at which a walk goes on after an event. */
 export const placeAfter = ({ number, place, count }: FeedItem): Place =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 

@@ -29,7 +29,7 @@ type PaymentState = keyof typeof PAYMENT_STATE
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
 
-/** What a chain said, confirmed, of one of its payments. */
+/** Word of a chain, confirmed, on one of its payments. */
 export interface ConfirmedOutcome {
   id: Buffer
   outcome: PaymentOutcome
@@ -100,7 +100,7 @@ export const txText = ({ tx }: Pick<Payment, 'tx'>): string =>
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
-/** Whether a payment is for a name below a community. */
+/** Tells whether a payment is for a name below a community. */
 export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>
   payment.target.kind === 'communityName'
 

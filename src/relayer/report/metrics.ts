@@ -1,27 +1,14 @@
-import type { JobRow } from '../../db/outbox/rows.js'
 import type { OpenJobs } from '../../db/outbox/stats.js'
 import type { OutboxMetrics } from '../../ops/outboxMetrics.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { RelayerState } from '../relayer.js'
+import type { EvmRelayerState } from '../evmRelayer.js'
 import type { SolanaRelayerState } from '../solanaRelayer.js'
-import type { Outcome } from '../step.js'
-
-/** Outcomes of looks that changed nothing. */
-const UNCOUNTED = new Set<Outcome['outcome']>(['waiting', 'ended'])
-
-export function countOutcome(
-  metrics: OutboxMetrics,
-  { network, kind }: JobRow,
-  { outcome }: Pick<Outcome, 'outcome'>,
-): void {
-  if (!UNCOUNTED.has(outcome)) metrics.steps.inc({ network, kind, outcome })
-}
 
 /** State of a network's outbox in the process that leads it. */
 export interface OutboxState {
   network: Network
-  relayers: readonly RelayerState[]
+  relayers: readonly EvmRelayerState[]
   payer: SolanaRelayerState | null
 }
 
@@ -29,28 +16,21 @@ export interface OutboxState {
 export function showOutbox(metrics: OutboxMetrics, { network, relayers, payer }: OutboxState, nowMs: number): void {
   for (const state of relayers) showRelayer(metrics, state)
   if (payer) {
-    if (payer.balanceLamports !== null) metrics.authorityBalance.set({ network }, Number(payer.balanceLamports))
+    if (payer.balance !== null) metrics.authorityBalance.set({ network }, Number(payer.balance))
     if (payer.stats) metrics.refundsOwed.set({ network }, payer.stats.owed.count)
   }
-  // the relayers of a network all count the jobs of all its EVM chains
-  const counted = [relayers.find(({ stats }) => stats)?.stats, payer?.stats].filter((stats) => stats != null)
-  if (counted.length > 0)
-    showJobs(
-      metrics,
-      network,
-      counted.flatMap(({ open }) => open),
-      nowMs,
-    )
+  const counted = [...relayers, payer].flatMap((state) => (state?.stats ? [state.stats.open] : []))
+  if (counted.length > 0) showJobs(metrics, network, counted.flat(), nowMs)
 }
 
-function showRelayer(metrics: OutboxMetrics, state: RelayerState): void {
-  const { network, chain, stats, stuck, nonceGaps, nonceClaimed, balanceWei, runwayMs } = state
-  if (stuck !== null) metrics.stuck.set({ network }, stuck)
+function showRelayer(metrics: OutboxMetrics, state: EvmRelayerState): void {
+  const { network, chain, stats, stuck, nonceGaps, nonceClaimed, balance, runwayMs } = state
+  if (stuck !== null) metrics.stuck.set({ network }, stuck.length)
   metrics.nonceGaps.set({ network, chain }, nonceGaps)
   metrics.nonceClaims.set({ network, chain }, nonceClaimed === null ? 0 : 1)
-  if (balanceWei === null) return
+  if (balance === null) return
   if (stats) metrics.signedToday.set({ network, chain }, Number(stats.signedTodayWei))
-  metrics.balance.set({ network, chain }, Number(balanceWei))
+  metrics.balance.set({ network, chain }, Number(balance))
   metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
 }
 

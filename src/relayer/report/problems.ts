@@ -10,7 +10,7 @@ export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** Age from which a job that waits is an alarm. */
 const OLD_JOB_MS = 3_600_000
 
-/** What an operator has to know of a network's outbox, as its leader sees it; the same that the alarms' rules find. */
+/** Facts of a network's outbox that an operator has to know; the same that the alarms' rules find. */
 export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
@@ -18,7 +18,12 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   }
   for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers) {
     const on = `on chain "${chain}"`
-    found((stuck ?? 0) > 0, 'ClusterdPacketsStuck', `packets that have not reached the hub: ${stuck}`)
+    const [oldest] = stuck ?? []
+    found(
+      oldest !== undefined,
+      'ClusterdPacketsStuck',
+      `packets that have not reached the hub: ${stuck?.length}, the oldest is ${oldest}`,
+    )
     found(nonceGaps > 0, 'ClusterdNonceGap', `nonces of ${signer} that are missing ${on}: ${nonceGaps}`)
     found(
       nonceClaimed !== null,
@@ -27,11 +32,10 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
     )
     found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
   }
-  // the relayers of a network all count the jobs of all its EVM chains
-  const evm = relayers.find(({ stats }) => stats)?.stats?.open ?? []
-  for (const jobs of [...evm, ...(payer?.stats?.open ?? [])]) problems.push(...jobProblems(jobs, network, nowMs))
+  for (const state of [...relayers, payer])
+    for (const jobs of state?.stats?.open ?? []) problems.push(...jobProblems(jobs, network, nowMs))
   if (!payer) return problems
-  const lamports = payer.balanceLamports
+  const lamports = payer.balance
   const owed = payer.stats?.owed.count ?? 0
   found(
     lamports !== null && lamports < LOW_BALANCE_LAMPORTS,

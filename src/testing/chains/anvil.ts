@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { missingPart, nativePackage } from '../processes/platform.js'
-import { freePort, releasePort } from '../processes/ports.js'
+import { freePort } from '../processes/ports.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
 import { keepCheckedCopy, restoreState } from './anvilState.js'
 
@@ -66,7 +66,6 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const end = async (signal: NodeJS.Signals) => {
     await child.end(signal, STOP_GRACE_MS)
     await keeper?.stop()
-    releasePort(port)
     removeTemporaryLog(options, child.logFile)
   }
   return {

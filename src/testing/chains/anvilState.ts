@@ -86,7 +86,7 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
 /** End of a state file of anvil 1, whose parts stand in this order; one in another order is parsed. */
 const END = '],"historical_states":null}'
 
-/** Whether a state file is whole and holds the block that it claims to be at: found in bytes, parsing takes long. */
+/** True if a state file is whole and holds the block that it claims to be at: found in bytes, parsing takes long. */
 function isWhole(bytes: Buffer): boolean {
   if (bytes.subarray(-END.length).toString('latin1') !== END) return stateOf(bytes) !== undefined
   const at = bytes.indexOf('"best_block_number":')

@@ -30,11 +30,11 @@ export interface LocalChainOptions {
   hubEid: number
   home: string
   blockMs: number
-  /** Whether to keep the chain in `<home>/anvil` over restarts. */
+  /** Tells whether to keep the chain in `<home>/anvil` over restarts. */
   keepState: boolean
   /** Entry of an earlier start. */
   previous: KnownChain | undefined
-  onSpawn: (anvil: Anvil, marker: string) => void
+  onSpawn: (anvil: Anvil) => void
   /** Called when anvil ends unrequested. */
   onEnd: () => void
   /** Gets what ends with the world. */
@@ -54,7 +54,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
       ...(port !== undefined && { port }),
       ...(statePath !== undefined && { statePath }),
     })
-    options.onSpawn(anvil, `--port ${anvil.port}`)
+    options.onSpawn(anvil)
     anvil.exited.then(() => {
       if (!isAskedToEnd) options.onEnd()
     })

@@ -13,7 +13,7 @@ export function assertWhole(what: string, value: number, least: number): void {
     throw new WorldError(`${what} takes a whole number from ${least} on, not ${value}.`)
 }
 
-/** What a test does to a chain. A number that is none of theirs is a WorldError. */
+/** Actions of a test on a chain. A number that is none of theirs is a WorldError. */
 export interface ChainVerbs {
   /** Mines blocks at once, 1 by default, with all that waits in the first. @returns the newest block's number */
   mine(blocks?: number): Promise<number>

@@ -127,7 +127,7 @@ export async function deployLocalToken(client: DeployClient): Promise<Address> {
   return receipt!.contractAddress!
 }
 
-/** One end of a bridge. The client's account owns endpoint and library. */
+/** End of a bridge. The client's account owns endpoint and library. */
 export interface BridgeEnd extends DeployClient {
   readonly eid: number
   readonly endpoint: Address

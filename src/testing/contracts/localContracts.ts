@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Hex, parseEther } from 'viem'
+import { parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ChainContracts,
@@ -39,7 +39,7 @@ interface At {
   rpcUrl: string
 }
 
-/** Finds the contracts of an earlier start, and deploys those that the chain lacks. */
+/** Finds the contracts of an earlier start, and deploys them where the chain lacks any. */
 export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
@@ -48,26 +48,22 @@ export async function ensureContracts(
 ): Promise<LocalContracts> {
   const { reader } = localClients(at, definition.chainId)
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
-  const stand = async (...addresses: (Hex | undefined)[]) => {
+  if (previous?.genesisHash === genesisHash) {
+    const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token } = previous
+    const own = feeds ? [feeds.solUsd, feeds.ethUsd, token] : []
+    const addresses = [contract, endpoint, messageLib, communityPayments, ...own]
     const codes = await Promise.all(addresses.map((address) => address && reader.getCode({ address })))
-    return codes.every((code) => code !== undefined)
+    if (codes.every((code) => code !== undefined))
+      return { contracts: { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }, feeds, token }
   }
-  const quickly = <T>(work: () => Promise<T>) => mineQuickly(at, definition.chainId, work)
-  const found = previous?.genesisHash === genesisHash ? previous : undefined
-  const hasApp = found && (await stand(found.contract, found.endpoint, found.messageLib))
-  if (!hasApp) await fund(at, definition.chainId, operatorAddresses())
-  const { contract, endpoint, messageLib, startBlock } = hasApp
-    ? found
-    : await quickly(() => deploy(at, definition, hubEid))
-  const communityPayments =
-    hasApp && (await stand(found.communityPayments))
-      ? found.communityPayments
-      : await quickly(() => deployPayments(at, definition))
-  const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-  if (definition.role === 'spoke') return { contracts }
-  const { feeds, token } = hasApp ? found : {}
-  const hasExtras = await stand(feeds?.solUsd, feeds?.ethUsd, token)
-  return { contracts, ...(hasExtras ? { feeds, token } : await quickly(() => deployExtras(at, definition))) }
+  await fund(at, definition.chainId, operatorAddresses())
+  return mineQuickly(at, definition.chainId, async () => {
+    const contracts = { ...(await deploy(at, definition, hubEid)), genesisHash }
+    if (definition.role === 'spoke') return { contracts }
+    const deployer = deployerOf(at, definition.chainId)
+    const feeds = await deployPriceFeeds(deployer)
+    return { contracts, feeds, token: lowerCase(await deployLocalToken(deployer)) }
+  })
 }
 
 const deployerOf = (at: At, chainId: number): DeployClient => ({
@@ -75,44 +71,26 @@ const deployerOf = (at: At, chainId: number): DeployClient => ({
   publicClient: localClients(at, chainId).reader,
 })
 
-async function deployExtras(at: At, { chainId }: ChainDefinition): Promise<HubExtras> {
-  const feeds = await deployPriceFeeds(deployerOf(at, chainId))
-  return { feeds, token: lowerCase(await deployLocalToken(deployerOf(at, chainId))) }
-}
-
-async function deployPayments(at: At, { chainId }: ChainDefinition): Promise<Hex> {
-  const { payments } = await deployCommunityPayments({
-    ...deployerOf(at, chainId),
-    owner: operatorAccount('owner').address,
-    relayer: operatorAccount('relayer').address,
-    pauser: operatorAccount('pauser').address,
-  })
-  return lowerCase(payments)
-}
-
 async function deploy(
   at: At,
   { chainId, eid, role }: ChainDefinition,
   hubEid: number,
-): Promise<Omit<ChainContracts, 'genesisHash' | 'communityPayments'>> {
+): Promise<Omit<ChainContracts, 'genesisHash'>> {
   const client = deployerOf(at, chainId)
-  const relayer = operatorAccount('relayer').address
-  const settings = {
-    ...client,
-    eid,
-    minimumWei: MINIMUM_WEI,
-    owner: operatorAccount('owner').address,
-    pauser: operatorAccount('pauser').address,
-  }
+  const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map((of) => operatorAccount(of).address)
+  const roles = { ...client, relayer: relayer!, owner: owner!, pauser: pauser! }
+  const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
   const { app, endpoint, block } =
     role === 'hub'
-      ? await deployHub({ ...settings, relayer }).then(({ hub, ...rest }) => ({ app: hub, ...rest }))
+      ? await deployHub(settings).then(({ hub, ...rest }) => ({ app: hub, ...rest }))
       : await deploySpoke({ ...settings, hubEid }).then(({ spoke, ...rest }) => ({ app: spoke, ...rest }))
-  const messageLib = await deployMessageLibrary(client, endpoint, relayer)
+  const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
+  const { payments } = await deployCommunityPayments(roles)
   return {
     contract: lowerCase(app),
     endpoint: lowerCase(endpoint),
     messageLib: lowerCase(messageLib),
+    communityPayments: lowerCase(payments),
     startBlock: Number(block),
   }
 }

@@ -48,8 +48,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   let isCut = false
   let silence: Silence | null = null
   const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
+  const upstream = createUpstream(options.target.rpcUrl)
   const pipe = createPipe({
-    upstream: createUpstream(options.target.rpcUrl),
+    upstream,
     seed: options.seed,
     faults: () => faults,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -97,13 +98,17 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     silence() {
       silence ??= beginSilence()
     },
-    lieOnce: (method) => pipe.staged.lieOnce(method),
-    stallFinality: () => pipe.staged.stallFinality(),
+    lieOnce: (method) => void pipe.staged.lies.add(method),
+    async stallFinality() {
+      const { result } = await upstream('eth_getBlockByNumber', ['finalized', false])
+      pipe.staged.finalized = (result as { number: string } | null)?.number ?? null
+    },
     restore() {
       isCut = false
       silence?.end()
       silence = null
-      pipe.staged.forget()
+      pipe.staged.lies.clear()
+      pipe.staged.finalized = null
     },
     async stop() {
       silence?.end()

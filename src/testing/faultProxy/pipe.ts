@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import { BATCH, chooseFault, type FaultKind, type FaultRequest, type Faults, isAnswerFault } from './kinds.js'
+import type { LiedAbout } from './lies.js'
 import { between, draw, pick, sequence } from './random.js'
-import { StagedFaults } from './staged.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
@@ -13,7 +13,7 @@ export type Reply = { status: number; headers: Record<string, string>; text: str
 export interface Pipe {
   /** Answers a request's body: a call or a batch. */
   handle(body: string): Promise<Reply>
-  /** What a test stages by hand. */
+  /** Faults that a test stages by hand, beside those that a seed draws. */
   readonly staged: StagedFaults
   /** Fault of a message that the node sends by itself. */
   faultOf(method: string): FaultKind | null
@@ -21,6 +21,13 @@ export interface Pipe {
   note(kind: FaultKind): void
   /** A delay in milliseconds. */
   delayMs(): number
+}
+
+interface StagedFaults {
+  /** Methods whose next answer is a lie. */
+  readonly lies: Set<LiedAbout>
+  /** Number of the finalized block while finality stalls. */
+  finalized: string | null
 }
 
 export interface PipeOptions {
@@ -39,13 +46,13 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const requests = new Requests()
   /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
-  const staged = new StagedFaults(upstream)
+  const staged: StagedFaults = { lies: new Set(), finalized: null }
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    staged.owesLie(request.method) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
+    staged.lies.has(request.method as LiedAbout) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
-    (await forks.known(call)) ?? (await upstream(call.method, staged.paramsOf(call.params)))
+    (await forks.known(call)) ?? (await upstream(call.method, withFinalized(call.params, staged.finalized)))
 
   /** Answers one call, wrongly where its fault is one of answers. */
   const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
@@ -53,7 +60,7 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       const next = sequence(seed, 'answer', request.method, request.ordinal)
       const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
       if (wrong) {
-        if (kind === 'lie') staged.lied(request.method)
+        if (kind === 'lie') staged.lies.delete(request.method as LiedAbout)
         onFault(kind, request)
         return wrong
       }
@@ -141,6 +148,10 @@ class Requests {
     return this.newest
   }
 }
+
+/** Parameters that ask for an old block while finality stalls. */
+const withFinalized = (params: readonly unknown[], block: string | null): readonly unknown[] =>
+  block === null ? params : params.map((param) => (param === 'finalized' ? block : param))
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 

@@ -9,7 +9,7 @@ const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe, isMute: () => boolean): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** Whether the socket is open but dead in both directions. */
+  /** Tells whether the socket is open but dead in both directions. */
   let isSilent = false
 
   const toNode = (text: string) => {

@@ -67,32 +67,6 @@ export const RATE_LIMITS: readonly Wording[] = [
   { status: 429, code: -32007, message: '50/second request limit reached - reduce calls per second' },
 ]
 
-/** Failures of a call by the rules of the EVM: created code that begins with 0xEF (EIP-3541), and others. */
-export const EVM_FAILURES: readonly Wording[] = [
-  // geth, Erigon, older Nethermind
-  { status: 200, code: -32000, message: 'invalid code: must not begin with 0xef' },
-  { status: 200, code: -32000, message: 'invalid opcode: INVALID' },
-  { status: 200, code: -32000, message: 'max code size exceeded: code size 24608, limit 24576' },
-  { status: 200, code: -32000, message: 'stack underflow (0 <=> 2)' },
-  // Nethermind
-  { status: 200, code: -32015, message: 'VM execution error.', data: 'invalid code: must not begin with 0xef' },
-  { status: 200, code: -32015, message: 'VM execution error.', data: 'InvalidCode' },
-  // Besu
-  { status: 200, code: -32000, message: 'INVALID_CODE' },
-  { status: 200, code: -32603, message: 'Internal error', data: 'Code is invalid' },
-  // Reth, anvil
-  { status: 200, code: -32003, message: 'EVM error: CreateContractStartingWithEF' },
-  { status: 200, code: -32603, message: 'EVM error CreateContractStartingWithEF' },
-  { status: 200, code: -32603, message: 'EVM error OpcodeNotFound' },
-]
-
-/** Refusals that depend on the node or on what the contract says. */
-export const REVERTS: readonly Wording[] = [
-  { status: 200, code: 3, message: 'execution reverted: no', data: '0x08c379a0' },
-  { status: 200, code: -32000, message: 'out of gas' },
-  { status: 200, code: -32601, message: 'the method eth_call does not exist/is not available: method not found' },
-]
-
 /** Errors of a proxy in front of a node. */
 export const SERVER_ERRORS: readonly Wording[] = [
   { status: 500, code: 0, message: 'Internal Server Error' },

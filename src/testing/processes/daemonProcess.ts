@@ -38,14 +38,13 @@ export interface DaemonOptions {
   /** Base address of the operator's routes. */
   opsUrl: string
   logFile: string
-  onSpawn: (pid: number, marker: string) => void
   /** Called when it ends unrequested. */
   onEnd: () => void
 }
 
 /** Starts `clusterd start` as a child process, which ends with this one. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
-  const { command, args, marker } = await programCommand('cli')
+  const { command, args } = await programCommand('cli')
   let child: Child
   let isAskedToEnd = false
   /** Set once the child reports ready over IPC; only then is the listener on the port known to be its own. */
@@ -55,7 +54,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       command,
       args: [...NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
-      env: { ...options.env, ...env, CLUSTERD_PARENT_PID: String(process.pid) },
+      env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
       ipc: true, // tells the daemon at once when this process ends
       exitSignal: 'SIGTERM',
     })
@@ -64,7 +63,6 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     child.process.once('message', () => {
       isUp = true
     })
-    options.onSpawn(child.pid, marker)
     child.exited.then(() => {
       if (!isAskedToEnd) options.onEnd()
     })

@@ -20,7 +20,7 @@ export interface FileLock {
 /** Takes the lock at `file`; returns the holder's pid when a live process has it. */
 export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt ?? '-'} ${Math.random().toString(36).slice(2)}`
+  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${Math.random().toString(36).slice(2)}`
   const mine = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`
   fs.writeFileSync(mine, own)
   try {
@@ -61,7 +61,7 @@ function linked(from: string, to: string): boolean {
 function isLiveHolder(content: string): boolean {
   const [pid, startedAt] = content.split(' ')
   const identity = identifyProcess(Number(pid))
-  return identity !== undefined && (startedAt === '-' || identity.startedAt === startedAt)
+  return identity !== undefined && identity.startedAt === startedAt
 }
 
 /** Removes a dead holder's lock. The rename shows whether another process was faster; its lock is put back. */

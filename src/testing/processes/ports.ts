@@ -1,35 +1,28 @@
-import { randomInt } from 'node:crypto'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { type FileLock, tryLock } from './files.js'
+import { tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
 /** Ports below those of outgoing connections, which would take some between choice and use: 32,768 on Linux. */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
+/** Distance between the first ports of two processes, so that parallel launchers choose different ones. */
+const PORTS_APART = 61
 /** Number of ports that `nextFreePort` tries beyond the preferred one. */
 const NEXT_PORT_TRIES = 200
 
-/** Ports handed out by this process, possibly unbound yet, so that parallel callers never get the same one. */
-const handedOut = new Set<number>()
+const count = FREE_PORTS.below - FREE_PORTS.from
+let next = (process.pid * PORTS_APART) % count
 
-/** Picks a free TCP port on loopback, never the same one twice, nor one that another launcher has picked. */
+/** Picks a free TCP port on loopback, another one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FREE_PORTS.from, FREE_PORTS.below)
-    if (handedOut.has(port)) continue
-    handedOut.add(port)
-    if ((await isPortFree(port)) && claim(port)) return port
-    handedOut.delete(port)
+    next = (next + 1) % count
+    const port = FREE_PORTS.from + next
+    if (await isPortFree(port)) return port
   }
 }
-
-/** Ports claimed by this process, each with the lock that other launchers see, also while nobody listens there. */
-const claimed = new Map<number, FileLock>()
-process.once('exit', () => {
-  for (const lock of claimed.values()) lock.release()
-})
 
 /**
  * First free port from `preferred` upwards on loopback, claimed for the life of this process, so that concurrent
@@ -39,33 +32,14 @@ process.once('exit', () => {
 export async function nextFreePort(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
   for (let port = preferred; port <= last; port++) {
-    if (!handedOut.has(port) && (await isPortFree(port)) && claim(port)) {
-      handedOut.add(port)
-      return port
-    }
+    if (!(await isPortFree(port))) continue
+    const claim = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
+    if ('lock' in claim) return port
   }
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
 }
 
-/** Releases a port once its listener has ended. */
-export function releasePort(port: number): void {
-  handedOut.delete(port)
-  claimed.get(port)?.release()
-  claimed.delete(port)
-}
-
-function claim(port: number): boolean {
-  try {
-    const result = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
-    if ('heldBy' in result) return false
-    claimed.set(port, result.lock)
-    return true
-  } catch {
-    return true // another user's file: only the bind will tell
-  }
-}
-
-/** Whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
+/** Tells whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

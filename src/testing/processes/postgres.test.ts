@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, dropDatabase, type Postgres, startPostgres } from './postgres.js'
+import { createDatabase, dropDatabase, type Postgres, runningServer, startPostgres } from './postgres.js'
 import { isAlive, waitFor } from './processes.js'
 
 let home: string
@@ -42,7 +42,6 @@ afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 describe('startPostgres', () => {
   it('starts with our settings, keeps data over a restart on the same port, and leaves no process', async () => {
     const first = await start()
-    expect(first.reused).toBe(false)
     const settings = await query<{ name: string; setting: string }>(
       first.url,
       `select name, setting from pg_settings
@@ -64,28 +63,13 @@ describe('startPostgres', () => {
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  it('gives one server to two that start at once, and takes over a running one', async () => {
-    const [a, b] = await Promise.all([start({ name: 'race' }), start({ name: 'race' })])
-    expect(a.pid).toBe(b.pid)
-    expect([a.reused, b.reused].sort()).toEqual([false, true])
-    expect(await query(b.url, 'select 1 as one')).toEqual([{ one: 1 }])
-  })
-
-  it('takes over the server of a launcher that was killed with SIGKILL', async () => {
-    const dataDir = path.join(home, 'orphan')
-    const script = `import { startPostgres } from ${JSON.stringify(path.resolve('src/testing/processes/postgres.ts'))}
-      const server = await startPostgres({ dataDir: ${JSON.stringify(dataDir)} })
-      console.log(server.pid)
-      setInterval(() => {}, 1000)`
-    const file = path.join(home, 'launcher.mts')
-    fs.writeFileSync(file, script)
-    const launcher = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const pid = await new Promise<number>((resolve) => launcher.stdout.once('data', (data) => resolve(Number(data))))
-    launcher.kill('SIGKILL')
-    const taken = await start({ name: 'orphan' })
-    expect(taken).toMatchObject({ pid, reused: true })
-    await taken.stop()
-    expect(isAlive(pid)).toBe(false)
+  it('is found by its directory while it runs', async () => {
+    const dataDir = path.join(home, 'found')
+    expect(await runningServer(dataDir)).toBeUndefined()
+    const server = await start({ name: 'found' })
+    expect(await runningServer(dataDir)).toBe(server.url)
+    await server.stop()
+    expect(await runningServer(dataDir)).toBeUndefined()
   })
 
   it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {
@@ -96,15 +80,13 @@ describe('startPostgres', () => {
     const pidFile = path.join(home, 'stale', 'postmaster.pid')
     const lines = fs.readFileSync(pidFile, 'utf8').split('\n')
     const second = await start({ name: 'stale' })
-    expect(second.reused).toBe(false)
     expect(await query(second.url, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }])
     await second.stop()
 
     const stranger = spawn('sleep', ['60'])
     try {
       fs.writeFileSync(pidFile, [stranger.pid, ...lines.slice(1)].join('\n'))
-      const third = await start({ name: 'stale' })
-      expect(third.reused).toBe(false)
+      await start({ name: 'stale' })
     } finally {
       stranger.kill('SIGKILL')
     }

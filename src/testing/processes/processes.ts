@@ -1,14 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
+import type { Socket } from 'node:net'
 import path from 'node:path'
+import { hasProcess } from '../../ops/hasProcess.js'
 
 const POLL_MS = 10
 const TAIL_BYTES = 4_096
 
 /** Identity of a process: ids are reused, start time and command line are not. */
 export interface ProcessIdentity {
-  /** Opaque, stable while the process lives (Linux: clock ticks since boot); null where the system doesn't tell. */
-  startedAt: string | null
+  /** Clock ticks since boot; empty where the system has no /proc. */
+  startedAt: string
   commandLine: string
   parentPid: number
 }
@@ -16,35 +18,21 @@ export interface ProcessIdentity {
 /** Identifies a running process; undefined when gone or a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
-  return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
-}
-
-function identifyByProc(pid: number): ProcessIdentity | undefined {
+  if (process.platform !== 'linux')
+    return hasProcess(pid) ? { startedAt: '', commandLine: '', parentPid: 0 } : undefined
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // the second field is the name in parentheses and may hold spaces: split after it
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     const commandLine = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    return { startedAt: fields[19] ?? null, commandLine, parentPid: Number(fields[1]) }
+    return { startedAt: fields[19] ?? '', commandLine, parentPid: Number(fields[1]) }
   } catch {
     return undefined
   }
 }
 
-function identifyByPs(pid: number): ProcessIdentity | undefined {
-  try {
-    const columns = 'lstart=,ppid=,stat=,command='
-    const out = execFileSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8' }).trim()
-    const match = /^(\w+ +\w+ +\d+ +[\d:]+ +\d+) +(\d+) +(\S+) +(.*)$/s.exec(out)
-    if (!match || match[3]?.startsWith('Z')) return undefined
-    return { startedAt: match[1] ?? null, commandLine: match[4] ?? '', parentPid: Number(match[2]) }
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether `pid` is a live process. */
+/** Tells whether `pid` is a live process. */
 export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
@@ -56,7 +44,7 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** Whether to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
+  /** Tells whether to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
   ipc?: boolean
   /** Signal to the child when this process ends first; default SIGKILL. */
   exitSignal?: NodeJS.Signals
@@ -107,15 +95,48 @@ export function handleOf(
   }
 }
 
-/** Children that must not outlive this process, each with its exit signal. */
-const atExit = new Map<Child, NodeJS.Signals>()
-let exitHooksInstalled = false
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/**
+ * Program of the guard, a shell beside this process. Each line of its input lists the running children, as
+ * `pid:signal`. Once the input ends, as it does with this process however that ends, each child gets its signal, and
+ * SIGKILL after 5 s.
+ */
+const GUARD = `
+list=
+while read -r line; do list=$line; done
+for one in $list; do kill -s "\${one#*:}" "\${one%:*}"; done
+for turn in $(seq 50); do
+  left=
+  for one in $list; do kill -0 "\${one%:*}" && left=$one; done
+  [ "$left" ] || exit
+  sleep 0.1
+done
+for one in $list; do kill -9 "\${one%:*}"; done
+`
+
+let guard: ChildProcess | undefined
+/** Running children with the signal that ends each. */
+const guarded = new Map<number, NodeJS.Signals>()
+
+/** The guard of this process, which ends its children after it. @returns its process id */
+export function startGuard(): number {
+  if (!guard) {
+    guard = spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', detached: true })
+    guard.unref()
+    guard.stdin?.on('error', () => {})
+    ;(guard.stdin as Socket).unref()
+  }
+  return guard.pid as number
+}
+
+function tellGuard(): void {
+  startGuard()
+  const list = [...guarded].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
+  guard?.stdin?.write(`${list.join(' ')}\n`)
+}
 
 /**
  * Starts a program in its own process group, with its output in a log file. A Ctrl-C in the terminal reaches the
- * launcher only, which ends its children in order. When this process ends, running children get `exitSignal`; only a
- * kill -9 of this process leaves them behind.
+ * launcher only, which ends its children in order. When this process ends, the guard ends those that still run.
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
@@ -130,19 +151,19 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     child.once('spawn', resolve)
     child.once('error', (error) => reject(new Error(`starting ${command}: ${error.message}`)))
   })
-  const handle = watchChild(child, logFile, logStart)
-  if (!handle.hasExited()) signalAtExit(handle, exitSignal)
-  return handle
+  guarded.set(child.pid as number, exitSignal)
+  tellGuard()
+  return watchChild(child, logFile, logStart)
 }
 
 function watchChild(child: ChildProcess, logFile: string, logStart: number): Child {
   const pid = child.pid as number
-  let ended = child.exitCode !== null || child.signalCode !== null
+  let ended = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    if (ended) resolve({ code: child.exitCode, signal: child.signalCode })
     child.once('exit', (code, signal) => {
       ended = true
-      atExit.delete(handle)
+      guarded.delete(pid)
+      tellGuard()
       resolve({ code, signal })
     })
   })
@@ -166,34 +187,6 @@ function watchChild(child: ChildProcess, logFile: string, logStart: number): Chi
   return handle
 }
 
-function signalAtExit(child: Child, signal: NodeJS.Signals): void {
-  atExit.set(child, signal)
-  if (exitHooksInstalled) return
-  exitHooksInstalled = true
-  process.on('exit', endLeftChildren)
-  for (const name of ENDING_SIGNALS) process.on(name, () => endUnlessHandled(name))
-}
-
-function endLeftChildren(): void {
-  for (const [child, signal] of atExit) child.kill(signal)
-}
-
-/** Ends every running child: `exitSignal`, then SIGKILL after `graceMs`. */
-export async function endChildren(graceMs: number): Promise<void> {
-  await Promise.all([...atExit].map(([child, signal]) => child.end(signal, graceMs)))
-}
-
-/**
- * Ends this process by a signal that nobody else handles. A signal with a listener doesn't end Node, so the last
- * listener removes itself and sends the signal again; an application's listener decides for itself.
- */
-function endUnlessHandled(name: NodeJS.Signals): void {
-  if (process.listenerCount(name) > 1) return
-  endLeftChildren()
-  process.removeAllListeners(name)
-  process.kill(process.pid, name)
-}
-
 function readTail(file: string, from: number): string {
   const fd = fs.openSync(file, 'r')
   try {
@@ -204,33 +197,6 @@ function readTail(file: string, from: number): string {
     return buffer.toString('utf8')
   } finally {
     fs.closeSync(fd)
-  }
-}
-
-/**
- * Ends a process that isn't a child: `signal`, then SIGKILL after `graceMs`; resolves when gone.
- * @throws Error when it lives 5 s after SIGKILL, or may not be signalled
- */
-export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  const identity = identifyProcess(pid)
-  if (!identity) return
-  const stillThere = () => identifyProcess(pid)?.startedAt === identity.startedAt && isAlive(pid)
-  for (const [what, waitMs] of [
-    [signal, graceMs],
-    ['SIGKILL', 5_000],
-  ] as const) {
-    if (!sendSignal(pid, what)) return
-    if (await waitFor(() => !stillThere(), waitMs)) return
-  }
-  throw new Error(`ending process ${pid}: it still runs after SIGKILL`)
-}
-
-function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-    throw new Error(`ending process ${pid}: ${(error as Error).message}`)
   }
 }
 

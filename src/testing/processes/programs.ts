@@ -1,13 +1,10 @@
 import { createRequire } from 'node:module'
-import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** Command that runs a program of this package in Node. */
 export interface ProgramCommand {
   command: string
   args: string[]
-  /** Part of the command line that identifies the program. */
-  marker: string
 }
 
 /** Path of a built program, by its path in `src` without extension. */
@@ -28,5 +25,5 @@ export async function programCommand(program: string): Promise<ProgramCommand> {
   const loader = file.endsWith('.ts')
     ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
     : []
-  return { command: process.execPath, args: [...loader, file], marker: path.basename(file) }
+  return { command: process.execPath, args: [...loader, file] }
 }

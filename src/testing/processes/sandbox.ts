@@ -3,14 +3,15 @@ import os from 'node:os'
 import path from 'node:path'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { type FileLock, tryLock } from './files.js'
-import { PidFile } from './pidFile.js'
+import { type FileLock, tryLock, writeAtomically } from './files.js'
+import { identifyProcess, startGuard, waitFor } from './processes.js'
+
+const GUARD_DEADLINE_MS = 10_000
 
 /** Resources that the parts of a world share. */
 export interface Sandbox {
   readonly home: string
   readonly isKept: boolean
-  readonly pids: PidFile
   readonly lock: FileLock
   readonly log: (line: string) => void
   /** Reports the end of a process; ignored for those that `destroySandbox` ends. */
@@ -23,7 +24,7 @@ export interface Sandbox {
 }
 
 /** Takes the home folder for this process. @throws Error when another world runs there */
-export function createSandbox(home: string | undefined, log: Sandbox['log']): Sandbox {
+export async function createSandbox(home: string | undefined, log: Sandbox['log']): Promise<Sandbox> {
   const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
   const result = tryLock(path.join(folder, 'launcher.lock'))
@@ -32,14 +33,27 @@ export function createSandbox(home: string | undefined, log: Sandbox['log']): Sa
       `A world already runs in ${folder} (process ${result.heldBy}): stop it, or set CLUSTERD_HOME to another folder.`,
     )
   }
+  await replaceGuard(path.join(folder, 'guard'), log)
   let fail: Sandbox['fail'] = () => {}
   const failed = new Promise<string>((resolve) => {
     fail = resolve
   })
   return {
-    ...{ home: folder, isKept: home !== undefined, pids: new PidFile(folder), lock: result.lock },
+    ...{ home: folder, isKept: home !== undefined, lock: result.lock },
     ...{ log, fail, failed, closers: [], daemon: undefined },
   }
+}
+
+/** Waits until the guard of a killed launcher has ended what that one left, and names the guard of this process. */
+async function replaceGuard(file: string, log: Sandbox['log']): Promise<void> {
+  const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
+  const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  const isActive = () => earlier !== '' && earlier === nameOf(Number.parseInt(earlier, 10))
+  if (isActive() && Number.parseInt(earlier, 10) !== startGuard()) {
+    log('waiting for the end of what an earlier run has left')
+    await waitFor(() => !isActive(), GUARD_DEADLINE_MS)
+  }
+  writeAtomically(file, nameOf(startGuard()))
 }
 
 /** Ends every process of the world and releases the folder. */
@@ -48,7 +62,7 @@ export async function destroySandbox(sandbox: Sandbox): Promise<void> {
   removeWorld(sandbox.home)
   await sandbox.daemon?.kill('SIGTERM')
   await Promise.all(sandbox.closers.map((close) => close()))
-  sandbox.pids.clear()
+  fs.rmSync(path.join(sandbox.home, 'guard'), { force: true })
   sandbox.lock.release()
   if (!sandbox.isKept) fs.rmSync(sandbox.home, { recursive: true, force: true })
 }

@@ -33,27 +33,13 @@ export async function sendSolana(
   signers: readonly [Keypair, ...Keypair[]],
   ...instructions: TransactionInstruction[]
 ): Promise<string> {
-  const [signature] = await sendSolanaEach(connection, signers, [instructions])
-  return signature!
-}
-
-/** Sends one transaction per list of instructions, all at once, otherwise as `sendSolana`. */
-export async function sendSolanaEach(
-  connection: Connection,
-  signers: readonly [Keypair, ...Keypair[]],
-  lists: readonly TransactionInstruction[][],
-): Promise<string[]> {
   const lifetime = await connection.getLatestBlockhash('confirmed')
-  const signatures = await Promise.all(
-    lists.map((instructions) => {
-      const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(...instructions)
-      transaction.sign(...signers)
-      // preflight would refuse a failing transaction, which lands here as from a wallet that skips it
-      return connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-    }),
-  )
-  await confirmSolana(connection, signatures)
-  return signatures
+  const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(...instructions)
+  transaction.sign(...signers)
+  // preflight would refuse a failing transaction, which lands here as from a wallet that skips it
+  const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  await confirmSolana(connection, [signature])
+  return signature
 }
 
 /** Waits until transactions are confirmed. @throws as `sendSolana` */

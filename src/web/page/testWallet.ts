@@ -1,27 +1,84 @@
+import { ed25519 } from '@noble/curves/ed25519'
+import bs58 from 'bs58'
+import { createWalletClient, defineChain, type Hex, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
 /**
- * The wallet of a local world, which its front puts into the pages (src/testing/wallet): EIP-6963 and Wallet Standard,
- * like any wallet. Nothing else serves this file.
+ * The wallet of a local world, which its daemon puts into the pages (src/web/page.ts): EIP-6963 and Wallet
+ * Standard, like any wallet. The keys are those of every local world, which everybody knows.
  */
 
-interface Accounts {
-  evm: string[]
-  solana: string[]
-  chainIds: number[]
+/** Accounts of local worlds, given by the build. */
+declare const ACCOUNTS: {
+  evm: { address: string; privateKey: Hex }[]
+  solana: { address: string; secretKey: string }[]
+}
+interface TestChains {
+  evm: { chainId: number; rpcUrl: string }[]
+  /** RPC URL of the local Solana, which stands for all its networks. */
+  solana: string | null
 }
 
 const NAME = 'Local test wallet'
 const ICON =
   'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="%2396520f" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="white"/></svg>'
+const KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
 
-async function ask<T>(method: string, params: Record<string, string> = {}): Promise<T> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch('/test-wallet', { method: 'POST', headers, body: JSON.stringify({ method, params }) })
-  const { result, message } = await response.json()
-  if (!response.ok) throw new Error(message)
-  return result as T
+const chains = JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content) as TestChains
+const addresses = {
+  evm: ACCOUNTS.evm.map(({ address }) => address),
+  solana: chains.solana ? ACCOUNTS.solana.map(({ address }) => address) : [],
 }
 
-const accounts = await ask<Accounts>('accounts')
+function evmAccount(address: string) {
+  const found = ACCOUNTS.evm.find((account) => account.address === address.toLowerCase())
+  if (!found) throw new Error('The test wallet has no such account.')
+  return privateKeyToAccount(found.privateKey)
+}
+
+/** Sends a transaction on a chain. @throws Error in one line */
+function sendEvm({ from, to, data, value, chainId }: Readonly<Record<string, string>>): Promise<Hex> {
+  const found = chains.evm.find((one) => one.chainId === Number(chainId))
+  if (!found) throw new Error(`The test wallet knows no chain ${chainId}.`)
+  const chain = defineChain({
+    ...{ id: found.chainId, name: `local ${found.chainId}`, rpcUrls: { default: { http: [found.rpcUrl] } } },
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  })
+  const wallet = createWalletClient({ account: evmAccount(from!), chain, transport: http() })
+  const call = { to: to as Hex, data: (data ?? '0x') as Hex, value: BigInt(value ?? 0) }
+  return wallet.sendTransaction(call).catch((error: Error) => {
+    throw new Error(error.message.split('\n', 1)[0])
+  })
+}
+
+/** Signs bytes with a Solana account. */
+function signSolana(address: string, message: Uint8Array): Uint8Array {
+  const { secretKey } = ACCOUNTS.solana.find((account) => account.address === address)!
+  return ed25519.sign(message, bs58.decode(secretKey).subarray(0, KEY_BYTES))
+}
+
+/**
+ * Signs a transaction and sends it. The bytes begin with the number of signatures, and the signatures; of the message
+ * behind them, a version byte, if any, three counts and the number of keys come before the keys, signers first.
+ * @returns its signature
+ */
+async function sendSolana(address: string, transaction: Uint8Array): Promise<Uint8Array> {
+  const count = transaction[0]!
+  const message = transaction.subarray(1 + count * SIGNATURE_BYTES)
+  const keys = message.subarray(message[0]! >= 0x80 ? 5 : 4)
+  const keyAt = (i: number) => bs58.encode(keys.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES))
+  const place = Array.from({ length: count }, (_, i) => keyAt(i)).indexOf(address)
+  if (place < 0) throw new Error('The transaction is for another account.')
+  const signed = transaction.slice()
+  signed.set(signSolana(address, message), 1 + place * SIGNATURE_BYTES)
+  const params = [base64(signed), { encoding: 'base64', preflightCommitment: 'confirmed' }]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params })
+  const headers = { 'content-type': 'application/json' }
+  const { result, error } = await (await fetch(chains.solana!, { method: 'POST', headers, body })).json()
+  if (error) throw new Error(error.message)
+  return bs58.decode(result)
+}
 
 /** A choice that lasts as long as the tab. */
 const kept = (key: string, first: string) => ({
@@ -29,9 +86,9 @@ const kept = (key: string, first: string) => ({
   set: (value: string) => sessionStorage.setItem(`test-wallet.${key}`, value),
 })
 const chosen = {
-  evm: kept('evm', accounts.evm[1] ?? ''),
-  solana: kept('solana', accounts.solana[0] ?? ''),
-  chainId: kept('chain', String(accounts.chainIds[0] ?? 0)),
+  evm: kept('evm', addresses.evm[1] ?? ''),
+  solana: kept('solana', addresses.solana[0] ?? ''),
+  chainId: kept('chain', String(chains.evm[0]?.chainId ?? 0)),
 }
 
 type Listener = (value: unknown) => void
@@ -42,13 +99,13 @@ const EVM: Readonly<Record<string, (params: never) => unknown>> = {
   eth_accounts: () => [chosen.evm.get()],
   eth_chainId: () => `0x${Number(chosen.chainId.get()).toString(16)}`,
   wallet_switchEthereumChain([{ chainId }]: [{ chainId: string }]) {
-    const isKnown = accounts.chainIds.includes(Number(chainId))
+    const isKnown = chains.evm.some((chain) => chain.chainId === Number(chainId))
     if (!isKnown) throw Object.assign(new Error(`The test wallet knows no chain ${Number(chainId)}.`), { code: 4902 })
     chosen.chainId.set(String(Number(chainId)))
     return null
   },
-  personal_sign: ([message, address]: [string, string]) => ask('personal_sign', { message, address }),
-  eth_sendTransaction: ([transaction]: [Record<string, string>]) => ask('eth_sendTransaction', transaction),
+  personal_sign: ([raw, address]: [Hex, string]) => evmAccount(address).signMessage({ message: { raw } }),
+  eth_sendTransaction: ([transaction]: [Record<string, string>]) => sendEvm(transaction),
 }
 
 const provider = {
@@ -77,9 +134,9 @@ const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const CHAINS = ['solana:mainnet', 'solana:devnet'] as const
 const FEATURES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
 const solanaAccount = () => ({
-  ...{ address: chosen.solana.get(), publicKey: new Uint8Array(32), chains: CHAINS, features: FEATURES },
+  ...{ address: chosen.solana.get(), publicKey: bs58.decode(chosen.solana.get()), chains: CHAINS, features: FEATURES },
 })
-type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array> & { chain: string }
+type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
 
 const solanaWallet = {
   ...{ version: '1.0.0', name: NAME, icon: ICON, chains: CHAINS },
@@ -91,22 +148,19 @@ const solanaWallet = {
     'solana:signMessage': {
       version: '1.0.0',
       async signMessage({ account: { address }, message }: Input) {
-        const signature = Uint8Array.from(await ask<number[]>('solana_sign', { address, message: base64(message) }))
-        return [{ signedMessage: message, signature }]
+        return [{ signedMessage: message, signature: signSolana(address, message) }]
       },
     },
     'solana:signAndSendTransaction': {
       ...{ version: '1.0.0', supportedTransactionVersions: ['legacy', 0] },
-      async signAndSendTransaction({ account: { address }, transaction, chain }: Input) {
-        const network = chain === 'solana:devnet' ? 'testnet' : 'mainnet'
-        const sent = await ask<number[]>('solana_send', { address, transaction: base64(transaction), network })
-        return [{ signature: Uint8Array.from(sent) }]
+      async signAndSendTransaction({ account: { address }, transaction }: Input) {
+        return [{ signature: await sendSolana(address, transaction) }]
       },
     },
   },
 }
 
-if (accounts.solana.length > 0) {
+if (chains.solana) {
   const register = ({ register }: { register: (wallet: object) => void }) => register(solanaWallet)
   window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
   window.addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail))
@@ -121,15 +175,15 @@ class TestWallet extends HTMLElement {
     root.adoptedStyleSheets = [sheet]
     const title = document.createElement('strong')
     title.textContent = 'Test wallet of the local world'
-    root.append(title, this.#select('Ethereum', 'evm', accounts.evm))
-    if (accounts.solana.length > 0) root.append(this.#select('Solana', 'solana', accounts.solana))
+    root.append(title, this.#select('Ethereum', 'evm'))
+    if (chains.solana) root.append(this.#select('Solana', 'solana'))
   }
 
-  #select(family: string, key: 'evm' | 'solana', addresses: readonly string[]): HTMLElement {
+  #select(family: string, key: 'evm' | 'solana'): HTMLElement {
     const label = document.createElement('label')
     const select = document.createElement('select')
     select.name = key
-    for (const [i, address] of addresses.entries()) {
+    for (const [i, address] of addresses[key].entries()) {
       const isChosen = address === chosen[key].get()
       select.append(
         new Option(`Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`, address, isChosen, isChosen),

@@ -6,8 +6,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { askReady } from '../../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../../src/testing/processes/processes.js'
 import { programCommand } from '../../../src/testing/processes/programs.js'
-import type { Ledger } from './ledger.js'
-import { reorgNewest } from './reorgs.js'
+import { type Ledger, reorgNewest } from './ledger.js'
 import { bringBack, runWallets } from './wallets.js'
 import { readFeed } from './watchers.js'
 import { CHAINS_FILE, type ChaosWorld } from './world.js'
@@ -19,7 +18,7 @@ const LOOK_MS = 1_500
 
 /**
  * The hub loses confirmed blocks: the chain halts, over a kill too, and publishes nothing more; the operator
- * rewinds it to the block that `clusterd rewind` names. What the wallets had sent comes back, mostly.
+ * rewinds it to the block that `clusterd journal rewind` names. What the wallets had sent comes back, mostly.
  * @returns broken expectations, one sentence each
  */
 export async function deepReorg(
@@ -47,10 +46,11 @@ export async function deepReorg(
   await sleep(LOOK_MS)
   if (JSON.stringify(await readFeed(apis)) !== JSON.stringify(atHalt))
     breaches.push('a halted chain goes on publishing')
-  const shown = await clusterd(world, 'rewind', '--chain', hub.label)
+  const shown = await clusterd(world, 'journal', 'rewind', '--chain', hub.label)
   const block = /--block (\d+)/.exec(shown)?.[1]
-  if (block === undefined) breaches.push(`clusterd rewind names no block: ${shown}`)
-  else log((await clusterd(world, 'rewind', '--chain', hub.label, '--block', block, '--yes')).split('\n')[0]!)
+  if (block === undefined) breaches.push(`clusterd journal rewind names no block: ${shown}`)
+  else
+    log((await clusterd(world, 'journal', 'rewind', '--chain', hub.label, '--block', block, '--yes')).split('\n')[0]!)
   return breaches
 }
 

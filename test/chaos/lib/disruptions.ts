@@ -18,12 +18,12 @@ import { type DisruptionCounts, proxiesOf, type Site, type Weather } from './sit
 import {
   changeFaults,
   cutNode,
+  faultsFor,
   forgetDatabase,
   holdDatabase,
   lie,
   reorg,
   silenceNode,
-  someFaults,
   stallFinality,
 } from './wireWeathers.js'
 import type { ChaosWorld } from './world.js'
@@ -79,7 +79,7 @@ export function startDisruptions(
 
 async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
   const { next, signal, world } = site
-  for (const proxy of proxiesOf(world)) proxy.set(someFaults(next))
+  for (const proxy of proxiesOf(world)) proxy.set(faultsFor(world, proxy, next))
   /** Every kind once, so that a short run has them all; later ones are drawn. */
   const first = shuffled(
     WEATHERS.map(([, weather]) => weather),

@@ -1,11 +1,39 @@
+import { readdirSync } from 'node:fs'
 import { between, pick } from '../../../src/testing/faultProxy/random.js'
-import { sleep, waitFor } from '../../../src/testing/processes/processes.js'
+import { identifyProcess, sleep, waitFor } from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
 import { A_YEAR_AHEAD } from './databaseWeathers.js'
-import { familyOf, freeze } from './freeze.js'
-import { reorgNewest } from './reorgs.js'
+import { reorgNewest } from './ledger.js'
 import { count, outage, rest, type Site, strike, type Weather, withOne } from './site.js'
 import { bringBack } from './wallets.js'
+
+/** Stops processes where they are (SIGSTOP): alive for the kernel, silent for all others. @returns lets them go on */
+function freeze(pids: readonly number[]): () => void {
+  // the start tells a process from a later one with its id
+  const stopped = pids.map((pid) => ({ pid, startedAt: identifyProcess(pid)?.startedAt }))
+  for (const { pid } of stopped) signal(pid, 'SIGSTOP')
+  return () => {
+    for (const { pid, startedAt } of stopped) if (identifyProcess(pid)?.startedAt === startedAt) signal(pid, 'SIGCONT')
+  }
+}
+
+/** A process and its children; empty where the system has no /proc. */
+function familyOf(pid: number): number[] {
+  try {
+    const all = readdirSync('/proc').map(Number)
+    return [pid, ...all.filter((one) => identifyProcess(one)?.parentPid === pid)]
+  } catch {
+    return []
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // ended meanwhile
+  }
+}
 
 /** Long enough for a start, a take-over and some steps. */
 const FAIL_POINT_DEADLINE_MS = 9_000

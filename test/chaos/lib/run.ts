@@ -13,8 +13,7 @@ import { observe, type Times, timesTooLong } from './observer.js'
 import { runPayers } from './payers.js'
 import { type DisruptionCounts, proxiesOf } from './site.js'
 import { openSolanaStranger, runSolanaStranger } from './solanaStrangers.js'
-import { openStrangers } from './stranger.js'
-import { type Dust, runStrangers } from './strangers.js'
+import { openStrangers, type Dust, runStrangers } from './strangers.js'
 import { judge, type Verdict } from './verdict.js'
 import { openWallets, runWallets, settleWallets } from './wallets.js'
 import { readSlowly, watchStatuses } from './watchers.js'
@@ -71,8 +70,6 @@ export interface ChaosReport extends Verdict {
   disruptions: DisruptionCounts
   starts: number
   failpoints: Record<string, number>
-  polls: { answered: number; failed: number }
-  terminalSeen: number
   /** Last status of the daemons, and the end of their logs. */
   daemonLog: string
   isDeep: boolean
@@ -141,7 +138,6 @@ async function run(
   await settle(world, pool, () => settleWallets(world, wallets, ledger, SETTLE_DEADLINE_MS), log)
   watching.abort()
   await Promise.all([statuses.done, feed.done])
-  log(`polls unanswered: ${JSON.stringify(statuses.reasons)}`)
   const settleMs = performance.now() - startedMs
   const verdict = await judge(world, pool, ledger, { statuses, feed, secrets: members.secrets })
   const breaches = [...verdict.breaches]
@@ -166,8 +162,6 @@ async function run(
     dust,
     starts: startsOf(world),
     failpoints: sumOf(daemons.map(({ failpoints }) => failpoints)),
-    polls: statuses.polls,
-    terminalSeen: statuses.terminal.size,
     daemonLog: [...(await Promise.all(daemons.map(statusText))), logsOf(world)].join('\n'),
   }
 }
@@ -270,7 +264,7 @@ export function describeRun(report: ChaosReport): string {
     `strangers: ${list(report.dust)}`,
     `died at fail points: ${list(report.failpoints)}`,
     `sent: ${list(report.sent)}; ${report.bids} bids on the hub, ${report.names} names won, ${report.messages} messages of spokes and ${report.payments} payments on Solana, ${report.purchases} for names below the community; changes of clusters: ${list(report.changes)}`,
-    `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}; ${report.polls.answered} polls answered, ${report.polls.failed} not; ${report.terminalSeen} terminal during the run`,
+    `${report.entries} journal entries, ${report.events} events; statuses: ${list(report.statuses)}`,
     broken.length === 0
       ? 'no breach'
       : `${broken.length} BREACHES (again: npm run chaos -- --seed ${report.seed} --minutes ${report.runMs / 60_000}${report.isDeep ? ' --deep' : ''})\n${broken.map((breach) => `  ${breach}`).join('\n')}`,

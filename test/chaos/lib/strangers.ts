@@ -1,12 +1,141 @@
 import { setMaxListeners } from 'node:events'
-import { encodeFunctionData, keccak256, toHex, zeroAddress } from 'viem'
-import { testTokenAbi } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  getCreateAddress,
+  type Hex,
+  keccak256,
+  parseAbi,
+  parseEther,
+  toHex,
+  zeroAddress,
+} from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { testBatchAbi, testBatchBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestBatch.js'
+import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { executeCall } from '../../../src/chains/evm/bridge/calls.js'
+import { encodeMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
+import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
+import { decodeLzReceiveOption, encodeLzReceiveOption } from '../../../src/chains/evm/bridge/packetOptions.js'
+import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
+import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
+import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
-import { PRICE_WEI, paymentFor } from './community.js'
-import { type Deed, type Stranger, send } from './stranger.js'
-import { MESSAGE_DEEDS } from './strangerMessages.js'
-import { actAtPace, STALLS } from './wallets.js'
+import { bridgeCall } from '../../../src/testing/index.js'
+import { addressWord } from '../../../src/testing/world.js'
+import { paymentFor, PRICE_WEI } from './community.js'
+import { actAtPace, someNames, STALLS } from './wallets.js'
+import type { ChaosChain, ChaosWorld } from './world.js'
+
+const GAS = 500_000n
+
+/** A stranger on a chain, with contracts of its own. */
+export interface Stranger {
+  chain: ChaosChain
+  /** Chains that messages come from and go to: the spokes of a hub, the hub of a spoke. */
+  far: readonly ChaosChain[]
+  account: PrivateKeyAccount
+  /** A token that behaves as badly as it says. */
+  token: Hex
+  /** A wallet that makes several calls in one transaction. */
+  batch: Hex
+}
+
+/** Something that a stranger does. */
+type Deed = (stranger: Stranger, next: () => number) => Promise<void>
+
+/** Makes a stranger on each chain; call before any reorg. */
+export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promise<Stranger[]> =>
+  Promise.all(
+    chains.map(async (chain) => {
+      const account = privateKeyToAccount(keccak256(toHex(`${seed}/stranger/${chain.label}`)))
+      await fund(chain, chain.chainId, [account.address])
+      const deployed = (nonce: bigint): Hex => getCreateAddress({ from: account.address, nonce })
+      const [token, batch] = [deployed(0n), deployed(1n)]
+      await send(chain, account, { data: encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }) })
+      await send(chain, account, { data: testBatchBytecode })
+      const coins = { functionName: 'mint', args: [account.address, 10n ** 24n] } as const
+      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...coins }) })
+      const all = { functionName: 'approve', args: [chain.payments, 10n ** 24n] } as const
+      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...all }) })
+      return { chain, far: chain === hub ? chains.filter((one) => one !== hub) : [hub], account, token, batch }
+    }),
+  )
+
+/** Sends without waiting, with gas given, so that what reverts is in a block too. */
+async function send(
+  chain: ChaosChain,
+  account: PrivateKeyAccount,
+  tx: { to?: Hex; data: Hex; value?: bigint },
+): Promise<void> {
+  await walletOf(chain, chain.chainId, account).sendTransaction({ gas: tx.to ? GAS : 5n * GAS, ...tx })
+}
+
+const BID_WEI = parseEther('0.01')
+const RECEIVE_GAS = 400_000n
+/** Blocks in which packets to execute are looked for: some are verified by then, others are not. */
+const RECENT_BLOCKS = 40n
+
+/** The endpoint's door, which is anybody's: whoever calls is the sender. */
+const sendAbi = parseAbi([
+  'struct MessagingParams { uint32 dstEid; bytes32 receiver; bytes message; bytes options; bool payInLzToken; }',
+  'function send(MessagingParams params, address refundAddress) payable',
+])
+
+const bidsFor = (names: readonly string[]): Hex =>
+  encodePlaceBids(
+    names.map((name) => ({ name, amountWei: BID_WEI })),
+    null,
+  )
+
+/** A true message to our contract on another chain, from a sender that is nobody's peer. */
+async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
+  const params = {
+    ...{ dstEid: far.eid, receiver: addressWord(far.contract), payInLzToken: false },
+    message: encodeMessage(addressWord(batch), bidsFor(someNames(next, 1))),
+    options: encodeLzReceiveOption({ gas: RECEIVE_GAS, value: BID_WEI }),
+  }
+  const quoted = { abi: endpointAbi, functionName: 'quote', args: [params, batch] } as const
+  const { nativeFee } = await chain.reader.readContract({ address: chain.endpoint, ...quoted })
+  const data = encodeFunctionData({ abi: sendAbi, functionName: 'send', args: [params, batch] })
+  return { to: chain.endpoint, data, value: nativeFee }
+}
+
+/** Makes the calls in one transaction. */
+const inOne = ({ chain, account, batch }: Stranger, calls: readonly { to: Hex; data: Hex; value: bigint }[]) =>
+  send(chain, account, {
+    to: batch,
+    data: encodeFunctionData({ abi: testBatchAbi, functionName: 'run', args: [calls] }),
+    value: calls.reduce((sum, { value }) => sum + value, 0n),
+  })
+
+/** What strangers do with LayerZero itself, on the way that our messages take. */
+const MESSAGE_DEEDS = {
+  'stray messages': async (stranger, next) =>
+    inOne(stranger, [await strayPacket(stranger, pick(next(), stranger.far), next)]),
+  /** One of ours between two others in one transaction, which has three packets then; on a hub three others. */
+  'stray messages around ours': async (stranger, next) => {
+    const { chain, far, batch } = stranger
+    const [name] = someNames(next, 1)
+    const at = { ...chain, contracts: { spoke: chain.contract } }
+    const own = chain.isHub ? null : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
+    const stray = () => strayPacket(stranger, pick(next(), far), next)
+    await inOne(stranger, [await stray(), own ? await bridgeCall(at, own) : await stray(), await stray()])
+  },
+  /** A message to this chain is executed by somebody else, verified or not, with its value or a wei more. */
+  executions: async ({ chain, account, far }, next) => {
+    const from = pick(next(), far)
+    const head = await from.reader.getBlockNumber()
+    const sent = await from.reader.getContractEvents({
+      ...{ abi: endpointAbi, eventName: 'PacketSent', address: from.endpoint, strict: true },
+      fromBlock: head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n,
+    })
+    const { args } = pick(next(), sent)
+    const packet = decodePacket(args.encodedPayload)!
+    const { value } = decodeLzReceiveOption(args.options)!
+    await send(chain, account, { ...executeCall(chain.endpoint, packet), value: value + pick(next(), [0n, 0n, 1n]) })
+  },
+} satisfies Record<string, Deed>
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 /** Ways in which a token misbehaves. */

@@ -4,7 +4,7 @@ import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC } from '
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
 import type { Ledger, SentTx } from './ledger.js'
-import { type Purchase, readPurchases } from './purchases.js'
+import { type Purchase, readPurchases } from './community.js'
 import { readSolanaTruth, type SolanaTruth } from './solanaTruth.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 

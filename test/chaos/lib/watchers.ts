@@ -72,9 +72,6 @@ export interface StatusWatcher {
   readonly terminal: ReadonlyMap<string, string>
   /** Terminal statuses that changed. */
   readonly breaches: string[]
-  readonly polls: { answered: number; failed: number }
-  /** Why single daemons did not answer, by count. */
-  readonly reasons: Readonly<Record<string, number>>
   done: Promise<void>
 }
 
@@ -88,18 +85,10 @@ export function watchStatuses(
   const next = sequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
-  const polls = { answered: 0, failed: 0 }
-  const reasons: Record<string, number> = {}
-  const onFailure = tally(reasons)
-
   const told = new Map<string, string>()
   const look = async ({ hash, kind }: Ledger['txs'][number]): Promise<void> => {
-    const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`, { onFailure })
-    if (!answer) {
-      polls.failed += 1
-      return
-    }
-    polls.answered += 1
+    const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`)
+    if (!answer) return
     const before = terminal.get(hash)
     if (before !== undefined && before !== answer.status)
       breaches.push(`${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`)
@@ -118,7 +107,7 @@ export function watchStatuses(
       await sleep(ROUND_MS)
     }
   }
-  return { terminal, breaches, polls, reasons, done: watch() }
+  return { terminal, breaches, done: watch() }
 }
 
 interface Page {

@@ -1,9 +1,11 @@
+import type { FaultProxy } from '../../../src/testing/faultProxy/faultProxy.js'
 import { LIED_ABOUT } from '../../../src/testing/faultProxy/lies.js'
 import { between, pick } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
-import { reorgNewest } from './reorgs.js'
+import { reorgNewest } from './ledger.js'
 import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
 import { bringBack } from './wallets.js'
+import type { ChaosWorld } from './world.js'
 
 const MOST_FAULTS = 6
 const MOST_PROBABLE = 0.2
@@ -23,16 +25,24 @@ export const reorg: Weather = (site) =>
   })
 
 /** A few kinds of faults at low probabilities, so that work goes on between them. */
-export function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
+function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
   for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
     faults[pick(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 
+/** Some faults of a node; one that is its chain's only node is trusted with old blocks, and leaves out no logs. */
+export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () => number) {
+  const { missing_logs, ...faults } = someFaults(next)
+  const isAlone = chains.some(({ proxies: [first, second] }) => first === proxy && !second)
+  return isAlone || missing_logs === undefined ? faults : { ...faults, missing_logs }
+}
+
 export const changeFaults: Weather = async (site) => {
-  const faults = someFaults(site.next)
-  pick(site.next(), proxiesOf(site.world)).set(faults)
+  const proxy = pick(site.next(), proxiesOf(site.world))
+  const faults = faultsFor(site.world, proxy, site.next)
+  proxy.set(faults)
   count(site, 'changes of faults')
   return `faults ${JSON.stringify(faults)}`
 }

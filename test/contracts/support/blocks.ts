@@ -11,7 +11,10 @@ export interface Call {
   value?: bigint
 }
 
-type Receipt = Pick<TransactionReceipt, 'status' | 'logs' | 'transactionHash'>
+interface Receipt extends Pick<TransactionReceipt, 'status' | 'logs' | 'transactionHash'> {
+  /** Data of the error of a call that reverted. */
+  output: Hex | undefined
+}
 
 /** Puts calls into blocks, many at once: a call costs a fraction of what it costs in a block of its own. */
 export function createBlocks({
@@ -24,6 +27,7 @@ export function createBlocks({
 
   async function batch<T>(questions: readonly (readonly [method: string, params: readonly unknown[]])[]): Promise<T[]> {
     const body = questions.map(([method, params]) => ({ jsonrpc: '2.0', id: ids++, method, params }))
+    if (questions.length === 0) return []
     const response = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -65,13 +69,19 @@ export function createBlocks({
       const [receipts] = await batch<RawReceipt[]>([['eth_getBlockReceipts', ['latest']]])
       const callOf = new Map(hashes.map((hash, i) => [hash, calls[i]!]))
       if (receipts!.length !== calls.length) throw new Error(`${receipts!.length} of ${calls.length} calls were mined`)
+      const failed = receipts!.filter(({ status }) => status !== '0x1').map(({ transactionHash }) => transactionHash)
+      const errors = await batch<Hex>(failed.map((hash) => ['ots_getTransactionError', [hash]] as const))
+      const outputs = new Map(failed.map((hash, i) => [hash, errors[i]!]))
       const mined = receipts!.map(({ status, ...rest }): [T, Receipt] => [
         callOf.get(rest.transactionHash)!,
-        { ...rest, status: status === '0x1' ? 'success' : 'reverted' },
+        {
+          ...{ ...rest, status: status === '0x1' ? 'success' : 'reverted' },
+          output: outputs.get(rest.transactionHash),
+        },
       ])
       return { mined, nowS: timestamp + afterS }
     },
   }
 }
 
-type RawReceipt = Omit<Receipt, 'status'> & { status: Hex }
+type RawReceipt = Omit<Receipt, 'status' | 'output'> & { status: Hex }

@@ -1,8 +1,5 @@
 import {
-  type Abi,
   type Address,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
   concatHex,
   encodeFunctionData,
   encodePacked,
@@ -14,7 +11,7 @@ import {
   sliceHex,
   type TransactionReceipt,
 } from 'viem'
-import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
+import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
 import {
   type BridgePrice,
   deployHub,
@@ -22,7 +19,7 @@ import {
   deploySpoke,
 } from '../../../src/testing/contracts/deploy.js'
 import { connect } from '../../support/bridgeContracts.js'
-import { type Chain, startChain } from './chain.js'
+import { callsOf, startChain } from './chain.js'
 import { DELIVER_LIMIT_WEI, HUB_EID, MINIMUM_WEI, messageOf, SPOKE_EID, word } from './hub.js'
 
 export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
@@ -103,16 +100,7 @@ export async function startBridgeWorld(price?: BridgePrice) {
   }
 }
 
-type SpokeFunction = ContractFunctionName<typeof spokeAbi>
-
-/** Calldata of a spoke function. */
-export function spokeCall<const name extends SpokeFunction>(
-  functionName: name,
-  args: ContractFunctionArgs<typeof spokeAbi, 'nonpayable' | 'payable' | 'view' | 'pure', name> & readonly unknown[],
-): Hex {
-  const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi: spokeAbi, functionName, args }
-  return encodeFunctionData(call)
-}
+export const spokeCall = callsOf(spokeAbi)
 
 /** Type-3 options with one lzReceive option. */
 export const receiveOptions = (gasLimit: bigint, value: bigint): Hex =>
@@ -144,12 +132,4 @@ export function packetsOf(receipt: TransactionReceipt) {
     guid: sliceHex(encoded, 81, 113),
     message: sliceHex(encoded, 113),
   }))
-}
-
-/** The hub's balance, and its shares by owner. */
-export async function hubMoney(chain: Chain, hub: Address) {
-  const read = (functionName: 'kept' | 'owed') =>
-    chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName })
-  const [balance, kept, owed] = await Promise.all([chain.balance(hub), read('kept'), read('owed')])
-  return { balance, kept, owed }
 }

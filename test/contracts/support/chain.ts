@@ -1,12 +1,16 @@
 import {
   type Abi,
+  type AbiStateMutability,
   type Address,
   BaseError,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
   createPublicClient,
   createTestClient,
   createWalletClient,
   decodeErrorResult,
   defineChain,
+  encodeFunctionData,
   type Hex,
   http,
   isHex,
@@ -99,6 +103,17 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
     stop: anvil.stop,
   }
 }
+
+/** Calldata of a contract's functions; the arguments select the overload. */
+export const callsOf =
+  <const abi extends Abi>(abi: abi) =>
+  <const name extends ContractFunctionName<abi>>(
+    functionName: name,
+    args: ContractFunctionArgs<abi, AbiStateMutability, name> & readonly unknown[],
+  ): Hex => {
+    const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi, functionName, args }
+    return encodeFunctionData(call)
+  }
 
 function revertData(error: BaseError): Hex | undefined {
   const found = error.walk(

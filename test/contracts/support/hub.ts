@@ -1,12 +1,7 @@
 import {
-  type Abi,
-  type AbiStateMutability,
   type Address,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
   encodeAbiParameters,
   encodeFunctionData,
-  encodePacked,
   type Hex,
   keccak256,
   pad,
@@ -17,7 +12,7 @@ import {
 } from 'viem'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { deployHub } from '../../../src/testing/contracts/deploy.js'
-import { startChain } from './chain.js'
+import { type Chain, callsOf, startChain } from './chain.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 export const DELIVER_LIMIT_WEI = 10n ** 18n
@@ -27,10 +22,8 @@ export const SPOKE_EID = 30_184
 export const OTHER_EID = 30_111
 /** The chain of direct calls among credits. */
 export const HERE = 0
-/** Reasons of `BidRefused`. */
-export const REASON = { malformedName: 1, belowMinimum: 2, paused: 3 } as const
 /** The peer of the hub in tests that play the endpoint. */
-export const PEER = pad('0x5b0c', { size: 32 })
+const PEER = pad('0x5b0c', { size: 32 })
 
 export type HubWorld = Awaited<ReturnType<typeof startHubWorld>>
 
@@ -85,16 +78,6 @@ export async function startHubWorld() {
   /** The name of the error that a call of the hub reverts with; undefined if it goes through. */
   const reasonOf = (from: Address, data: Hex, value = 0n) => chain.revertOf({ from, to: hub, data, value }, hubAbi)
 
-  /** Everything the contract says of itself. */
-  async function money() {
-    const [balance, kept, owed] = await Promise.all([
-      chain.balance(hub),
-      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'kept' }),
-      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'owed' }),
-    ])
-    return { balance, kept, owed }
-  }
-
   return {
     ...chain,
     hub,
@@ -110,7 +93,7 @@ export async function startHubWorld() {
     reasonOf,
     abi: hubAbi,
     nextGuid,
-    money,
+    money: () => hubMoney(chain, hub),
     ownerOf: (name: Hex) =>
       chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'ownerOf', args: [name] }),
     /** The credit of a bidder; of direct calls by default. */
@@ -131,21 +114,7 @@ export interface Delivery {
 
 export const deliver = (...deliveries: readonly Delivery[]): Hex => hubCall('deliver', [deliveries])
 
-/** Id of a delivery, as `Received` tells it. */
-export const deliveryId = ({ source, sequence }: Pick<Delivery, 'source' | 'sequence'>): Hex =>
-  keccak256(encodePacked(['bytes32', 'uint64'], [source, sequence]))
-
-type HubFunction = ContractFunctionName<typeof hubAbi>
-type HubArguments<name extends HubFunction> = ContractFunctionArgs<typeof hubAbi, AbiStateMutability, name>
-
-/** Calldata of a hub function; the arguments select the overload. */
-export function hubCall<const name extends HubFunction>(
-  functionName: name,
-  args: HubArguments<name> & readonly unknown[],
-): Hex {
-  const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi: hubAbi, functionName, args }
-  return encodeFunctionData(call)
-}
+export const hubCall = callsOf(hubAbi)
 
 export const nameOf = (text: string): Hex => pad(stringToHex(text), { size: 32, dir: 'right' })
 export const word = (address: Address): Hex => pad(address, { size: 32 }).toLowerCase() as Hex
@@ -173,3 +142,11 @@ export function eventsOf(receipt: TransactionReceipt) {
 }
 
 const EVENTS = hubAbi.filter((item) => item.type === 'event')
+
+/** The hub's balance, and its shares by owner. */
+export async function hubMoney(chain: Chain, hub: Address) {
+  const read = (functionName: 'kept' | 'owed') =>
+    chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName })
+  const [balance, kept, owed] = await Promise.all([chain.balance(hub), read('kept'), read('owed')])
+  return { balance, kept, owed }
+}

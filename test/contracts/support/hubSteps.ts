@@ -90,7 +90,7 @@ const delivery = fc.record({
 
 /** Mostly the role itself, else anybody. */
 const as = (role: number) => fc.oneof({ weight: 5, arbitrary: fc.constant(role) }, { weight: 1, arbitrary: who })
-const [OWNER, RELAYER, PAUSER, ALICE] = [0, 1, 2, 3] as const
+const [OWNER, RELAYER, PAUSER, ALICE, BOB, DEAF_CALLER, GREEDY_CALLER] = [0, 1, 2, 3, 4, 5, 6] as const
 /** A receiver that takes no money. */
 const DEAF = 3
 
@@ -130,46 +130,150 @@ export type Step = {
 }[keyof typeof steps]
 export const KINDS = Object.keys(steps) as Step['kind'][]
 
-/** Each kind that goes through and, where it can revert, that reverts: a random run may lack the rarer ones. */
-export const OPENING: readonly Step[] = (() => {
-  const [bid, other] = ['a', 'b-1'].map((text) => ({ amount: MINIMUM_WEI, name: nameOf(text) })) as [ModelBid, ModelBid]
-  const more = { ...bid, amount: 2n * MINIMUM_WEI }
-  const tooLow = { ...other, amount: 0n }
-  const plain = { who: ALICE, referral: zeroHash, excess: 0n } as const
-  const bridged = { eid: 0, payer: ALICE } as const
-  const paid = { source: 0, sequence: 0n, payer: ALICE, bids: [bid, tooLow], referral: zeroHash } as const
-  return [
-    { ...plain, kind: 'direct', bids: [bid, more] },
-    { ...plain, kind: 'direct', bids: [more], excess: 1n },
-    { ...plain, kind: 'single', bid: other },
-    { ...plain, kind: 'single', bid: tooLow },
-    { ...plain, ...bridged, kind: 'bridged', bids: [bid, tooLow] },
-    { ...plain, ...bridged, kind: 'bridged', bids: [bid], excess: -1n },
-    { ...bridged, kind: 'broken', hubCalldata: '0x', value: 5n },
-    { ...bridged, kind: 'broken', hubCalldata: encodeBids([{ ...other, amount: 2n ** 255n }], zeroHash), value: 0n },
-    { kind: 'forged', who: ALICE, bids: [bid], wrong: 'peer' },
-    { kind: 'delivered', who: RELAYER, deliveries: [paid, { ...paid, source: 1 }, paid] },
-    { kind: 'delivered', who: ALICE, deliveries: [] },
-    { kind: 'withdrawnByMessage', ...bridged, receiver: DEAF, value: 1n },
-    { kind: 'withdrawnByMessage', ...bridged, receiver: 0, value: 1n },
-    { kind: 'withdrawn', who: ALICE, receiver: DEAF },
-    { kind: 'withdrawn', who: ALICE, receiver: 1 },
-    { ...plain, kind: 'direct', bids: [bid] },
-    { kind: 'withdrawnFor', who: OWNER, account: ALICE },
-    { kind: 'withdrawnFor', who: OWNER, account: ALICE },
-    { kind: 'forced', value: 3n },
-    { kind: 'keptWithdrawn', who: ALICE, receiver: 0 },
-    { kind: 'keptWithdrawn', who: OWNER, receiver: 0 },
-    { kind: 'minimumSet', who: OWNER, value: MINIMUM_WEI },
-    { kind: 'minimumSet', who: OWNER, value: 2n ** 88n },
-    { kind: 'limitSet', who: OWNER, value: MINIMUM_WEI },
-    { kind: 'limitSet', who: ALICE, value: 0n },
-    { kind: 'relayerSet', who: OWNER, relayer: ALICE },
-    { kind: 'relayerSet', who: ALICE, relayer: ALICE },
-    { kind: 'paused', who: ALICE },
-    { kind: 'paused', who: PAUSER },
-    { ...plain, ...bridged, kind: 'bridged', bids: [other, tooLow] },
-    { kind: 'unpaused', who: ALICE },
-    { kind: 'unpaused', who: OWNER },
-  ]
-})()
+const [A, B, ODD] = ['a', 'b-1', 'a b'].map(nameOf) as [Hex, Hex, Hex]
+const bid = (name = A, amount = MINIMUM_WEI): ModelBid => ({ amount, name })
+type Excess = 0n | 1n | -1n
+const plain = { referral: zeroHash, excess: 0n } as const
+const single = (who: number, ...of: Parameters<typeof bid>): Step => ({
+  ...plain,
+  kind: 'single',
+  who,
+  bid: bid(...of),
+})
+const direct = (who: number, bids: ModelBid[], excess: Excess = 0n, of: Hex = zeroHash): Step => ({
+  ...{ kind: 'direct', who, bids, referral: of, excess },
+})
+const from = { eid: 0, payer: ALICE } as const
+const bridged = (bids: ModelBid[], excess: Excess = 0n, of: Hex = zeroHash): Step => ({
+  ...{ ...from, kind: 'bridged', bids, referral: of, excess },
+})
+const broken = (hubCalldata: Hex, value: bigint): Step => ({ ...from, kind: 'broken', hubCalldata, value })
+const forged = (wrong: 'endpoint' | 'eid' | 'peer'): Step => ({ kind: 'forged', who: ALICE, bids: [bid()], wrong })
+const paid = { source: 0, sequence: 0n, payer: ALICE, bids: [bid()], referral: zeroHash } as const
+const delivered = (...deliveries: readonly Partial<Delivered>[]): Step => ({
+  ...{ kind: 'delivered', who: RELAYER, deliveries: deliveries.map((one) => ({ ...paid, ...one })) },
+})
+type Delivered = Extract<Step, { kind: 'delivered' }>['deliveries'][number]
+const withdrawn = (who: number, to: number): Step => ({ kind: 'withdrawn', who, receiver: to })
+const withdrawnFor = (account: number): Step => ({ kind: 'withdrawnFor', who: OWNER, account })
+const byMessage = (to: number, value: bigint, over = 0): Step => ({
+  ...{ kind: 'withdrawnByMessage', eid: over, payer: ALICE, receiver: to, value },
+})
+const keptWithdrawn = (who: number, to: number): Step => ({ kind: 'keptWithdrawn', who, receiver: to })
+const paused = (who: number): Step => ({ kind: 'paused', who })
+const unpaused = (who: number): Step => ({ kind: 'unpaused', who })
+const hundred = Array.from({ length: 100 }, (_, i) => bid(nameOf(`n${i}`)))
+const tooMany = [...hundred, bid(B)]
+const tooMuch = [bid(A, 2n ** 255n), bid(B, 2n ** 255n)]
+
+/** Cases by what they show; together every kind of step goes through and, where it can, reverts. */
+export const EXAMPLES: readonly (readonly [string, readonly Step[]])[] = [
+  [
+    'a bid that comes second is credited, its own bidder`s too, and paid back once',
+    [single(ALICE), single(BOB, A, 3n * MINIMUM_WEI), single(ALICE), withdrawn(BOB, 0), withdrawn(BOB, 0)],
+  ],
+  [
+    'a batch is judged name by name, and wins a name that it repeats once',
+    [single(BOB, B), direct(ALICE, [bid(), bid(B), bid(), bid(nameOf('_'))], 0n, REFERRAL), withdrawn(ALICE, 1)],
+  ],
+  [
+    'a bid is refused for its name or its amount, a batch for its size, its sum or the money with it',
+    [
+      ...[
+        single(ALICE, ODD),
+        single(ALICE, zeroHash),
+        single(ALICE, A, MINIMUM_WEI - 1n),
+        direct(ALICE, [bid(), bid(ODD)]),
+      ],
+      ...[direct(ALICE, [bid(), bid(B, 1n)]), direct(ALICE, []), direct(ALICE, tooMany), direct(ALICE, tooMuch)],
+      ...[direct(ALICE, [bid()], 1n), direct(ALICE, [bid()], -1n), direct(ALICE, hundred)],
+    ],
+  ],
+  [
+    'bids in a message are judged alone, and what loses or is refused is credited to its chain',
+    [
+      ...[single(BOB), bridged([bid(), bid(ODD, 5n), bid(B, 7n), bid(B)], 0n, REFERRAL), bridged(hundred)],
+      ...[bridged([bid()], -1n), bridged([bid()], 1n), forged('peer'), forged('eid'), forged('endpoint')],
+    ],
+  ],
+  [
+    'a message that is no call the hub takes is credited whole, and one of nobody is kept',
+    [
+      ...[broken('0x', 5n), broken(encodeBids(tooMuch, zeroHash), 0n), broken(encodeBids(tooMany, REFERRAL), 1n)],
+      ...[{ ...broken('0x', 5n), payer: zeroHash } as Step, keptWithdrawn(OWNER, 0)],
+    ],
+  ],
+  [
+    'a delivery is taken once, credits nothing, and reverts in bad form or beyond the limit',
+    [
+      ...[single(BOB), delivered({ bids: [bid(), bid(ODD), bid(B, 1n), bid(B)], referral: REFERRAL })],
+      ...[delivered({ sequence: 1n, bids: [bid(nameOf('_'))] }, { source: 1 }, { source: 1, bids: [bid(B)] }, {})],
+      ...[delivered(), delivered({ sequence: 2n, bids: [] }), delivered({ sequence: 2n, bids: tooMuch })],
+      ...[delivered({ sequence: 2n }, { sequence: 3n, payer: zeroHash }), { ...delivered(), who: ALICE } as Step],
+      ...[
+        { kind: 'limitSet', who: OWNER, value: 3n * MINIMUM_WEI } as const,
+        delivered({ sequence: 2n, bids: hundred }),
+      ],
+      ...[delivered({ sequence: 3n, bids: [bid(nameOf('x'))] }), delivered({ sequence: 2n, bids: [bid(nameOf('y'))] })],
+    ],
+  ],
+  [
+    'a withdrawal reaches what came from its own chain alone, once, also while paused',
+    [
+      ...[single(BOB), single(ALICE), bridged([bid()]), { ...broken('0x', 5n), eid: 1 } as Step, paused(PAUSER)],
+      ...[byMessage(0, 0n, 1), byMessage(1, 50n), byMessage(1, 0n), withdrawnFor(ALICE), withdrawnFor(ALICE)],
+    ],
+  ],
+  [
+    'money that a receiver refuses stays credited, and one that calls back is paid once',
+    [
+      ...[
+        single(BOB),
+        single(DEAF_CALLER),
+        single(GREEDY_CALLER),
+        single(ALICE),
+        bridged([bid()]),
+        withdrawnFor(DEAF_CALLER),
+      ],
+      ...[withdrawn(DEAF_CALLER, 4), withdrawn(DEAF_CALLER, 5), withdrawn(ALICE, DEAF), byMessage(DEAF, 1n)],
+      ...[withdrawn(GREEDY_CALLER, 2), withdrawn(DEAF_CALLER, 2), byMessage(2, 1n), withdrawn(ALICE, 1)],
+    ],
+  ],
+  [
+    'what is kept, forced in too, is the owner`s, who never touches what is owed',
+    [
+      ...[single(BOB), single(ALICE), { kind: 'forced', value: 3n } as const, keptWithdrawn(ALICE, 0)],
+      ...[
+        keptWithdrawn(OWNER, 5),
+        keptWithdrawn(OWNER, DEAF),
+        paused(PAUSER),
+        keptWithdrawn(OWNER, 0),
+        withdrawn(ALICE, 1),
+      ],
+    ],
+  ],
+  [
+    'a paused hub refuses bids and credits those in messages; the owner lets it go on',
+    [
+      ...[paused(ALICE), paused(PAUSER), paused(OWNER), single(ALICE), direct(ALICE, [bid()]), delivered()],
+      ...[bridged([bid(), bid(ODD), bid(B, 7n)]), bridged([bid()], 1n), unpaused(ALICE), unpaused(PAUSER)],
+      ...[unpaused(OWNER), unpaused(OWNER), single(ALICE), paused(OWNER)],
+    ],
+  ],
+  [
+    'a setting is the owner`s, and counts at once',
+    [
+      ...[0n, 2n ** 88n, 2n ** 88n - 1n].map((value): Step => ({ kind: 'minimumSet', who: OWNER, value })),
+      ...[single(ALICE), { kind: 'minimumSet', who: OWNER, value: 5n } as const, single(ALICE, A, 5n)],
+      ...([
+        { kind: 'minimumSet', who: ALICE, value: 1n },
+        { kind: 'limitSet', who: ALICE, value: 0n },
+      ] as const),
+      ...([
+        { kind: 'relayerSet', who: ALICE, relayer: ALICE },
+        { kind: 'relayerSet', who: OWNER, relayer: ALICE },
+      ] as const),
+      ...[delivered(), { ...delivered(), who: ALICE } as Step],
+    ],
+  ],
+]

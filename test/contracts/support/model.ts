@@ -23,8 +23,8 @@ export interface ModelDelivery {
 
 export type Log = readonly [string, ...unknown[]]
 
-/** The logs of a call that goes through; undefined for one that reverts (and changes nothing). */
-export type Outcome = readonly Log[] | undefined
+/** The logs of a call that goes through; the error of one that reverts (and changes nothing). */
+export type Outcome = readonly Log[] | string
 
 /** What the owner sets, and who may. */
 export interface Settings {
@@ -108,7 +108,10 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
   }
 
   /** Logs of what a receiver calls when money comes. */
-  const callBack = (to: Hex): readonly Log[] => (isSame(to, greedy) ? (withdrawHere(greedy, greedy) ?? []) : [])
+  function callBack(to: Hex): readonly Log[] {
+    const outcome = isSame(to, greedy) ? withdrawHere(greedy, greedy) : []
+    return typeof outcome === 'string' ? [] : outcome
+  }
 
   function refuse(eid: number, guid: Hex, from: Hex, value: bigint): Log[] {
     const isNobody = from === zeroHash
@@ -119,12 +122,13 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
 
   function withdrawHere(account: Hex, to: Hex): Outcome {
     const amount = creditOf(HERE, wordOf(account))
-    if (amount === 0n || !takesMoney(to)) return undefined
+    if (amount === 0n) return 'NothingOwed'
+    if (!takesMoney(to)) return 'PaymentFailed'
     return [payOut(HERE, wordOf(account), to, amount), ...callBack(to)]
   }
 
-  const byOwner = (caller: Hex, change: () => Log[] | undefined): Outcome =>
-    isSame(caller, settings.owner) ? change() : undefined
+  const byOwner = (caller: Hex, change: () => Outcome): Outcome =>
+    isSame(caller, settings.owner) ? change() : 'OwnableUnauthorizedAccount'
 
   return {
     owners,
@@ -134,28 +138,34 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
 
     /** `placeBid`, or `placeBids`. */
     direct(caller: Hex, bids: readonly ModelBid[], referral: Hex, value: bigint): Outcome {
-      if (isPaused || !isBatch(bids) || total(bids) !== value) return undefined
-      if (bids.some((bid) => decide(bid).outcome === 'refused')) return undefined
+      if (isPaused) return 'EnforcedPause'
+      if (!isBatch(bids)) return 'BadBatch'
+      if (total(bids) !== value) return 'WrongValue'
+      const refused = bids.map(decide).find(({ outcome }) => outcome === 'refused')
+      if (refused?.outcome === 'refused') return refused.reason === 'malformed_name' ? 'MalformedName' : 'BelowMinimum'
       return book(HERE, wordOf(caller), bids, referral)
     },
 
     deliver(caller: Hex, deliveries: readonly ModelDelivery[]): Outcome {
-      if (isPaused || !isSame(caller, settings.relayer)) return undefined
+      if (isPaused) return 'EnforcedPause'
+      if (!isSame(caller, settings.relayer)) return 'NotRelayer'
       const before = { owners: new Map(owners), delivered: new Set(delivered), won: wonByDeliveries }
       const logs: Log[] = []
       for (const { source, sequence, from, bids, referral } of deliveries) {
         const id = keccak256(concatHex([source, toHex(sequence, { size: 8 })]))
         if (delivered.has(id)) continue
         delivered.add(id)
-        const decided = isBatch(bids) && from !== zeroHash ? decideAll(from, bids, referral) : null
-        wonByDeliveries += decided?.won ?? 0n
-        if (!decided || (decided.won > 0n && wonByDeliveries > settings.deliverLimit)) {
+        const form = from === zeroHash ? 'ZeroSender' : isBatch(bids) ? null : 'BadBatch'
+        const decided = form ? { logs: [], won: 0n } : decideAll(from, bids, referral)
+        wonByDeliveries += decided.won
+        const isOver = decided.won > 0n && wonByDeliveries > settings.deliverLimit
+        if (form || isOver) {
           owners.clear()
           for (const [name, owner] of before.owners) owners.set(name, owner)
           delivered.clear()
           for (const known of before.delivered) delivered.add(known)
           wonByDeliveries = before.won
-          return undefined
+          return form ?? 'DeliverLimitExceeded'
         }
         logs.push(...decided.logs, ['Received', id, from, BigInt(bids.length)])
       }
@@ -167,23 +177,24 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
       const call = from === zeroHash ? undefined : readCall(hubCalldata)
       if (!call) return refuse(eid, guid, from, value)
       if ('bids' in call) {
-        if (total(call.bids) !== value) return undefined
+        if (total(call.bids) !== value) return 'WrongValue'
         return [...book(eid, from, call.bids, call.referral), ['Received', guid, from, BigInt(call.bids.length)]]
       }
       const amount = creditOf(eid, from) + value
-      if (amount > 0n && !takesMoney(call.withdrawTo)) return undefined
+      if (amount > 0n && !takesMoney(call.withdrawTo)) return 'PaymentFailed'
       const logs = credit(eid, from, value)
       if (amount > 0n) logs.push(payOut(eid, from, call.withdrawTo, amount))
       return [...logs, ['Received', guid, from, 0n], ...(amount > 0n ? callBack(call.withdrawTo) : [])]
     },
 
-    withdrawRefund: (caller: Hex, to: Hex): Outcome => (to === zeroAddress ? undefined : withdrawHere(caller, to)),
+    withdrawRefund: (caller: Hex, to: Hex): Outcome => (to === zeroAddress ? 'ZeroAddress' : withdrawHere(caller, to)),
 
     withdrawRefundFor: (account: Hex): Outcome => withdrawHere(account, account),
 
     withdrawKept: (caller: Hex, to: Hex): Outcome =>
       byOwner(caller, () => {
-        if (to === zeroAddress || !takesMoney(to)) return undefined
+        if (to === zeroAddress) return 'ZeroAddress'
+        if (!takesMoney(to)) return 'PaymentFailed'
         const amount = kept
         kept = 0n
         return [['KeptWithdrawn', getAddress(to), amount], ...callBack(to)]
@@ -195,21 +206,22 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
     },
 
     pause(caller: Hex): Outcome {
-      if (isPaused || ![settings.owner, settings.pauser].some((role) => isSame(caller, role))) return undefined
+      if (![settings.owner, settings.pauser].some((role) => isSame(caller, role))) return 'NotPauser'
+      if (isPaused) return 'EnforcedPause'
       isPaused = true
       return [['Paused', getAddress(caller)]]
     },
 
     unpause: (caller: Hex): Outcome =>
       byOwner(caller, () => {
-        if (!isPaused) return undefined
+        if (!isPaused) return 'ExpectedPause'
         isPaused = false
         return [['Unpaused', getAddress(caller)]]
       }),
 
     setMinimum: (caller: Hex, minimum: bigint): Outcome =>
       byOwner(caller, () => {
-        if (minimum > HIGHEST_MINIMUM) return undefined
+        if (minimum > HIGHEST_MINIMUM) return 'MinimumTooHigh'
         settings = { ...settings, minimum }
         return [['MinimumSet', minimum]]
       }),

@@ -1,12 +1,12 @@
 /**
  * The payments contract in a few lines, written from its description and sharing no code with it: what each call does
- * to money and payments. A call that would revert gives undefined and changes nothing.
+ * to money and payments.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { type BidRequest, type EndingCall, MAX_AMOUNT, OUTCOME, type Payment, paymentId, TOKEN } from './payments.js'
 
-/** The logs of a call, without those of roles. */
-export type Outcome = readonly (readonly [string, ...unknown[]])[] | undefined
+/** The logs of a call; the error of one that reverts (and changes nothing). */
+export type Outcome = readonly (readonly [string, ...unknown[]])[] | string
 
 export interface Roles {
   owner: Address
@@ -44,29 +44,32 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   const idOf = (payment: Payment) => paymentId(payment, contract)
   const isWellFormed = (name: Hex) => /^[a-z0-9_-]+\0*$/.test(Buffer.from(name.slice(2), 'hex').toString('latin1'))
 
-  /** What the contract loses when it sends an amount, undefined where the token refuses. */
-  function lossOf(token: Address, to: Address, amount: bigint): bigint | undefined {
+  /** The error with which the odd token refuses any transfer. */
+  const refusal = () => (mode === TOKEN.revert ? 'Error' : mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null)
+
+  /** What the contract loses when it sends an amount, or the token's error. */
+  function lossOf(token: Address, to: Address, amount: bigint): bigint | string {
     if (token !== oddToken) return amount
+    const error = to === blocked ? 'Error' : refusal()
+    if (error) return error
     const has = balances.get(token) ?? 0n
     const fee = amount / 10n
-    const loss: Record<number, bigint | undefined> = {
-      [TOKEN.plain]: amount,
-      [TOKEN.sayNothing]: amount,
-      [TOKEN.callBack]: amount,
+    const loss: Record<number, bigint> = {
       [TOKEN.feeFromReceiver]: amount - fee,
       [TOKEN.feeFromSender]: amount + fee,
       [TOKEN.roundDown]: amount - 1n,
       [TOKEN.lie]: 0n,
       [TOKEN.answerEf]: 0n,
     }
-    const lost = to === blocked ? undefined : loss[mode]
-    return lost !== undefined && (mode === TOKEN.answerEf ? amount : lost) <= has ? lost : undefined
+    const lost = loss[mode] ?? amount
+    return (mode === TOKEN.answerEf ? amount : lost) <= has ? lost : 'ERC20InsufficientBalance'
   }
 
   /** What comes in when a payer is asked for an amount. */
-  function gainOf(token: Address, amount: bigint): bigint | undefined {
+  function gainOf(token: Address, amount: bigint): bigint | string {
     if (token !== oddToken || mode === TOKEN.feeFromSender) return amount
-    if (mode === TOKEN.sayNo || mode === TOKEN.revert) return undefined
+    const error = refusal()
+    if (error) return error
     if (mode === TOKEN.lie || mode === TOKEN.answerEf) return 0n
     if (mode === TOKEN.roundDown) return amount - 1n
     return mode === TOKEN.feeFromReceiver ? amount - amount / 10n : amount
@@ -74,9 +77,14 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
 
   function pay(payer: Address, bid: BidRequest, value: bigint, nowS: bigint): Outcome {
     const { token, amount, paymentRecipient, communityName, walletName, referralAddress } = bid
-    if (isPaused || !isWellFormed(communityName) || !isWellFormed(walletName)) return undefined
-    if (amount === 0n || amount > MAX_AMOUNT || paymentRecipient === zeroAddress) return undefined
-    if (value !== (token === zeroAddress ? amount : 0n) || gainOf(token, amount) !== amount) return undefined
+    if (isPaused) return 'EnforcedPause'
+    if (!isWellFormed(communityName) || !isWellFormed(walletName)) return 'MalformedName'
+    if (paymentRecipient === zeroAddress) return 'ZeroAddress'
+    if (amount === 0n) return 'ZeroAmount'
+    if (amount > MAX_AMOUNT) return 'AmountTooLarge'
+    if (value !== (token === zeroAddress ? amount : 0n)) return 'WrongValue'
+    const gain = gainOf(token, amount)
+    if (gain !== amount) return typeof gain === 'string' ? gain : 'WrongTransfer'
     const number = (counts.get(token) ?? 0n) + 1n
     const names = { communityName, walletName, referralAddress }
     const reclaimableAt = nowS + reclaimS
@@ -94,8 +102,9 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   }
 
   function end(kind: EndingCall, payments: readonly Payment[], from: Address, nowS: bigint): Outcome {
-    const isAllowed = (payment: Payment) => payment.payer === from && nowS >= payment.reclaimableAt
-    if (kind === 'reclaim' ? !payments.every(isAllowed) : from !== relayer) return undefined
+    const barred = payments.find((payment) => payment.payer !== from || nowS < payment.reclaimableAt)
+    if (kind === 'reclaim' && barred) return barred.payer === from ? 'NotReclaimable' : 'NotPayer'
+    if (kind !== 'reclaim' && from !== relayer) return 'NotRelayer'
     return payments.flatMap((payment) => {
       if (outcomes.get(idOf(payment)) !== OUTCOME.held) return []
       put(outcomes, idOf(payment), ENDED[kind])
@@ -108,8 +117,11 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   function withdraw(account: Address, token: Address, to: Address): Outcome {
     const key = keyOf(account, token)
     const credit = credits.get(key) ?? 0n
-    const moved = to === zeroAddress ? undefined : lossOf(token, to, credit)
-    if (credit === 0n || !moved || moved > credit) return undefined
+    if (to === zeroAddress) return 'ZeroAddress'
+    if (credit === 0n) return 'NothingOwed'
+    const moved = lossOf(token, to, credit)
+    if (typeof moved === 'string') return moved
+    if (moved === 0n || moved > credit) return 'WrongTransfer'
     put(credits, key, credit - moved)
     for (const map of [balances, owed]) add(map, token, -moved)
     add(paidOut, keyOf(to, token), moved)
@@ -120,7 +132,7 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   function whole(call: () => Outcome): Outcome {
     trail = []
     const outcome = call()
-    if (!outcome) for (const undo of trail.reverse()) undo()
+    if (typeof outcome === 'string') for (const undo of trail.reverse()) undo()
     trail = null
     return outcome
   }
@@ -128,12 +140,13 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   return {
     ...{ made, credits, paidOut, outcomes, keyOf, idOf, pay, end, withdraw },
     releaseFor: (payments: readonly Payment[], signer: Address, nowS: bigint): Outcome =>
-      signer === relayer ? end('release', payments, relayer, nowS) : undefined,
+      signer === relayer ? end('release', payments, relayer, nowS) : 'NotSigned',
     endAndWithdraw: (call: () => Outcome, account: Address, token: Address, to: Address): Outcome =>
       whole(() => {
         const logs = call()
-        const paid = logs && withdraw(account, token, to)
-        return paid && [...logs, ...paid]
+        if (typeof logs === 'string') return logs
+        const paid = withdraw(account, token, to)
+        return typeof paid === 'string' ? paid : [...logs, ...paid]
       }),
     setMode: (next: number) => {
       mode = next
@@ -143,22 +156,24 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
     },
     /** What an admin of the odd token takes from the contract. */
     burn(amount: bigint): Outcome {
-      if (amount > (balances.get(oddToken) ?? 0n)) return undefined
+      if (amount > (balances.get(oddToken) ?? 0n)) return 'ERC20InsufficientBalance'
       add(balances, oddToken, -amount)
       return []
     },
     setRelayer(from: Address, next: Address): Outcome {
-      if (from !== roles.owner) return undefined
+      if (from !== roles.owner) return 'OwnableUnauthorizedAccount'
       relayer = next
       return [['RelayerSet', next]]
     },
     pause(from: Address): Outcome {
-      if (isPaused || (from !== roles.pauser && from !== roles.owner)) return undefined
+      if (from !== roles.pauser && from !== roles.owner) return 'NotPauser'
+      if (isPaused) return 'EnforcedPause'
       isPaused = true
       return [['Paused', from]]
     },
     unpause(from: Address): Outcome {
-      if (!isPaused || from !== roles.owner) return undefined
+      if (from !== roles.owner) return 'OwnableUnauthorizedAccount'
+      if (!isPaused) return 'ExpectedPause'
       isPaused = false
       return [['Unpaused', from]]
     },

@@ -3,6 +3,7 @@ import {
   type Address,
   type ContractEventArgs,
   concat,
+  decodeErrorResult,
   encodeDeployData,
   encodeFunctionData,
   getAddress,
@@ -145,8 +146,7 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
   }
 
   /** The error that a transaction would revert with, of the contract or a token; undefined if it would go through. */
-  const reasonOf = (tx: Parameters<typeof chain.revertOf>[0]) =>
-    chain.revertOf(tx, [...communityPaymentsAbi, ...testTokenAbi.filter(({ type }) => type === 'error')] as Abi)
+  const reasonOf = (tx: Parameters<typeof chain.revertOf>[0]) => chain.revertOf(tx, ERRORS)
 
   const at = { address: payments, abi: communityPaymentsAbi } as const
   const balanceOf = (of: Address, account: Address) =>
@@ -204,6 +204,11 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
       chain.publicClient.readContract({ ...at, functionName: 'creditOf', args: [account, of] }),
   }
 }
+
+const ERRORS: Abi = [...communityPaymentsAbi, ...testTokenAbi].filter(({ type }) => type === 'error')
+
+/** The name of an error of the contract or a token. */
+export const errorOf = (data: Hex): string => decodeErrorResult({ abi: ERRORS, data }).errorName
 
 /** The contract's logs of a transaction, in order, as `[name, ...values]`. */
 export function paymentEvents(receipt: Pick<TransactionReceipt, 'logs'>) {

@@ -1,115 +1,142 @@
-import pg from 'pg'
-import { partsOf } from '../../../src/db/journal/append.js'
-import { writeHead } from '../../../src/db/journal/head.js'
+import { appendEntries } from '../../../src/db/journal/append.js'
 import { migrate } from '../../../src/db/pg/migrate.js'
-import { leaf, STATE_TABLES } from '../../../src/db/pg/partitions.js'
-import { type Changes, fold, type Head, type Slice } from '../../../src/registry/fold/index.js'
-import type { DecodedEntry } from '../../../src/registry/journal/decode.js'
-import { keyOf } from '../../../src/registry/primitives/bytes.js'
-import { JournalCopy, TableCopy } from './copies.js'
-import { Entries, minimumEntry } from './entries.js'
-import { nameOf, walletOf, wantedOf } from './population.js'
+import { createPool, inTransaction } from '../../../src/db/pg/pool.js'
+import { encodeChange, type SignedChange } from '../../../src/registry/journal/change.js'
+import { type DecodedEntry, decodeEntry } from '../../../src/registry/journal/decode.js'
+import { txKey } from '../../../src/registry/primitives/bytes.js'
+import { clusterId } from '../../../src/registry/primitives/clusterId.js'
+import {
+  isPrivate,
+  isVerified,
+  nameOf,
+  type Shape,
+  shapeOf,
+  strangerOf,
+  txOf,
+  walletNameOf,
+  walletOf,
+  wantedOf,
+} from './population.js'
 
-/**
- * Fills a database with a generated registry: entries go through the fold and the encoders of the daemon's rows, and by
- * COPY into tables without indexes, which are built at the end, as after a restore. A test compares the tables with a
- * replay of their journal.
- */
+/** Fills a database with a generated registry: its entries, as chains and signed requests would have brought them. */
 
 const NETWORK = 'mainnet'
-const CLUSTERS_A_BATCH = 2_000
+/** Number of the hub, the first chain that a daemon registers. */
+const CHAIN = 1
+const BIDS_A_BLOCK = 50
+const FIRST_BLOCK = 1_000_000
+const FIRST_MS = Date.UTC(2026, 0, 1)
+const MS_A_CLUSTER = 200
+const MINIMUM = 10n ** 16n
+/** Wallets that one change may list (src/api/clusters). */
+const WALLETS_A_CHANGE = 100
+const CLUSTERS_A_BATCH = 500
 /** Time of the writer: all entries are dated by their causes. */
 const WRITER_MS = Number.MAX_SAFE_INTEGER
-const BEGINNING: Head = { generation: 1, seq: 0, publicSeq: 0, atMs: 0, serial: 0, minimumWei: 0n }
 
-/** What was generated. */
-export interface Generated {
-  /** Names won; the last cluster may bring it over what was asked for. */
-  names: number
-  clusters: number
-  wallets: number
-  entries: number
-  events: number
-  /** Time for the rows, and for the indexes after them, seconds. */
-  rowsS: number
-  indexesS: number
-}
-
-export interface GenerateOptions {
-  databaseUrl: string
-  /** Names of the registry, at least. */
-  names: number
-  onProgress?: (names: number) => void
-}
-
-/** Generates. Requires a new database. */
-export async function generate({ databaseUrl, names, onProgress = () => {} }: GenerateOptions): Promise<Generated> {
+/** Generates at least so many names in a new database. */
+export async function generate({ databaseUrl, names }: { databaseUrl: string; names: number }): Promise<void> {
   await migrate(databaseUrl)
-  const startMs = performance.now()
-  const tables = STATE_TABLES.map((table) => new TableCopy(databaseUrl, table, NETWORK))
-  const journal = new JournalCopy(databaseUrl, NETWORK)
+  const pool = createPool({ url: databaseUrl, max: 1, applicationName: 'test' })
   const entries = new Entries(names)
-  let head = BEGINNING
-  let [won, wallets, cluster] = [0, 0, 0]
+  let [won, cluster] = [0, 0]
   while (won < names) {
     const batch: DecodedEntry[] = cluster === 0 ? [minimumEntry()] : []
-    const first = cluster
-    for (; cluster < first + CLUSTERS_A_BATCH && won < names; cluster++) won += entries.add(batch, cluster).names
-    const changes = fold(sliceOf(head, first, cluster, names), batch, WRITER_MS)
-    assertNew(changes)
-    wallets += changes.wallets.length
-    head = changes.head
-    const [journalRows, ...others] = partsOf(NETWORK, changes)
-    await journal.add(journalRows!, changes.journal[0]!.seq)
-    for (const [i, part] of others.entries()) await tables[i]!.add(part)
-    onProgress(won)
+    const end = cluster + CLUSTERS_A_BATCH
+    for (; cluster < end && won < names; cluster++) won += entries.add(batch, cluster).names
+    const { changes } = await inTransaction(pool, (client) =>
+      appendEntries(client, NETWORK, batch, { writerMs: WRITER_MS }),
+    )
+    const refused = changes.outcomes.find(({ refusal }) => refusal !== null)
+    if (refused) throw new Error(`entry ${refused.seq}: ${refused.refusal!.code}`)
   }
-  const rowsS = (performance.now() - startMs) / 1_000
-  // one builds indexes on each core
-  const endTables = async () => {
-    for (const table of tables) await table.end()
-  }
-  await Promise.all([journal.end(), endTables()])
-  await finish(databaseUrl, head)
-  const indexesS = (performance.now() - startMs) / 1_000 - rowsS
-  return { names: won, clusters: cluster, wallets, entries: head.seq, events: head.publicSeq, rowsS, indexesS }
+  await pool.query('UPDATE journal_heads SET caught_up = true WHERE network = 0')
+  // counts rows for the planner, as autovacuum does in time
+  await pool.query('VACUUM ANALYZE')
+  await pool.end()
 }
 
-/** Rows that a batch of whole clusters reads: those are new, and of others it asks for names that lost bids wanted. */
-function sliceOf(head: Head, first: number, end: number, names: number): Slice {
-  const owners = new Map<string, number>()
-  const nextClusterNumber = new Map<string, number>()
-  for (let cluster = first; cluster < end; cluster++) {
-    nextClusterNumber.set(keyOf(walletOf(cluster)), 0)
-    const wanted = cluster > 0 && names > 0 ? wantedOf(cluster) : cluster
-    if (wanted < first) owners.set(nameOf(wanted), wanted + 1)
+/** The minimum that the hub announced before all bids. */
+const minimumEntry = (): DecodedEntry =>
+  decodeEntry({
+    kind: 'minimum',
+    position: { chain: CHAIN, block: FIRST_BLOCK - 1, logIndex: 0 },
+    txKey: null,
+    causeMs: FIRST_MS,
+    body: wordOf(MINIMUM),
+  })
+
+function wordOf(value: bigint): Buffer {
+  const word = Buffer.alloc(32)
+  word.writeBigUInt64BE(value, 24)
+  return word
+}
+
+/** Makes entries in order; counts the bids, whose places on the chain follow one another. */
+class Entries {
+  #bids = 0
+
+  /** @param total names of the whole registry */
+  constructor(readonly total: number) {}
+
+  /** Adds what a cluster's wallets and strangers did. @returns its shape */
+  add(to: DecodedEntry[], cluster: number): Shape {
+    const shape = shapeOf(cluster, this.total)
+    const first = walletOf(cluster)
+    const causeMs = FIRST_MS + cluster * MS_A_CLUSTER
+    const bid = (n: number, name: string, amount: bigint) =>
+      to.push(this.#bid({ first, name, amount, hash: txOf(cluster, n) }, causeMs))
+    for (let k = 0; k < shape.names; k++) bid(k, nameOf(cluster, k), MINIMUM)
+    if (shape.hasLost) bid(shape.names, nameOf(wantedOf(cluster)), MINIMUM * 2n)
+    if (shape.hasRefused) bid(shape.names + 1, nameOf(cluster, shape.names), MINIMUM / 2n)
+    if (shape.others > 0) addWallets(to, cluster, shape.others, causeMs)
+    if (shape.below !== null) addCommunity(to, cluster, shape.below, causeMs)
+    return shape
   }
-  return {
-    ...{ network: NETWORK, head, owners, nextClusterNumber, verified: new Map(), clusters: new Map() },
-    ...{ clusterSerials: new Map(), communities: new Map(), communityNames: new Set(), assigned: new Map() },
-    moves: new Map(),
+
+  #bid(of: { first: Buffer; name: string; amount: bigint; hash: Buffer }, causeMs: number): DecodedEntry {
+    const { first, name, amount, hash } = of
+    const body = Buffer.alloc(128)
+    hash.copy(body)
+    first.copy(body, 44, 1)
+    body.writeBigUInt64BE(amount, 88)
+    body.write(name, 96, 'latin1')
+    const block = FIRST_BLOCK + Math.floor(this.#bids / BIDS_A_BLOCK)
+    const position = { chain: CHAIN, block, logIndex: this.#bids % BIDS_A_BLOCK }
+    this.#bids += 1
+    return decodeEntry({ kind: 'bid', position, txKey: txKey(hash), causeMs, body })
   }
 }
 
-/** @throws Error where a batch changed a row of another, or a change was refused */
-function assertNew({ walletUpdates, walletRemovals, nameMoves, outcomes }: Changes): void {
-  const refused = outcomes.find(({ refusal }) => refusal !== null)
-  if (refused) throw new Error(`folding entry ${refused.seq}: ${refused.refusal!.code}`)
-  if (walletUpdates.length + walletRemovals.length + nameMoves.length > 0)
-    throw new Error('a batch of generated clusters changed rows of another')
+/** A signed change as a request brings it. */
+const changed = (content: SignedChange, causeMs: number): DecodedEntry =>
+  decodeEntry({ kind: content.kind, position: null, txKey: null, causeMs, body: encodeChange(content) })
+
+/** The first wallet lists the others, some of which accept. */
+function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs: number): void {
+  const actor = walletOf(cluster)
+  const accepting: Buffer[] = []
+  for (let from = 1; from <= others; from += WALLETS_A_CHANGE) {
+    const wallets = []
+    for (let j = from; j <= Math.min(others, from + WALLETS_A_CHANGE - 1); j++) {
+      const address = walletOf(cluster, j)
+      wallets.push({ address, name: walletNameOf(j), isPrivate: isPrivate(cluster, j) })
+      if (isVerified(cluster, j)) accepting.push(address)
+    }
+    to.push(changed({ kind: 'add_wallets', actor, wallets }, causeMs))
+  }
+  const id = clusterId(NETWORK, actor, 0)
+  for (const wallet of accepting) to.push(changed({ kind: 'verify_wallet', actor: wallet, clusterId: id }, causeMs))
 }
 
-/** Moves the head, marks names that are communities, and counts rows for the planner, as autovacuum does in time. */
-async function finish(databaseUrl: string, head: Head): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  await writeHead(client, NETWORK, head)
-  await client.query('UPDATE journal_heads SET caught_up = true WHERE network = 0')
-  const [names, communities] = [leaf('names', NETWORK), leaf('communities', NETWORK)]
-  await client.query(
-    `UPDATE ${names} n SET community = true FROM ${communities} c WHERE n.network = 0 AND n.name = c.name AND n.outcome = 1`,
-  )
-  await client.query('VACUUM ANALYZE')
-  await client.query('CHECKPOINT')
-  await client.end()
+/** The first name becomes a community, free for everybody, and strangers register names below it. */
+function addCommunity(to: DecodedEntry[], cluster: number, below: number, causeMs: number): void {
+  const community = nameOf(cluster)
+  const rules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
+  to.push(changed({ kind: 'configure_community', actor: walletOf(cluster), community, rules }, causeMs))
+  for (let i = 0; i < below; i++) {
+    const wallet = strangerOf(cluster, i)
+    const of = { community, name: `friend-${i}`, wallet, met: null, isAssigned: false }
+    to.push(changed({ kind: 'register_community_name', actor: wallet, ...of }, causeMs))
+  }
 }

@@ -4,7 +4,6 @@ import {
   encodeAbiParameters,
   encodeEventTopics,
   encodeFunctionResult,
-  getAddress,
   type Hex,
   parseAbiParameters,
   recoverTypedDataAddress,
@@ -13,48 +12,14 @@ import { generatePrivateKey } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import type { DistributorClaim } from '../../chain.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { CLAIMED_TOPIC, decodeClaimed, encodeClaim, encodeClaimFor, readDistributor } from './distributor.js'
+import { CLAIMED_TOPIC, decodeClaimed, readDistributor } from './distributor.js'
 import { createPermissionSigner } from './permissionSigner.js'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
 const amount = fc.bigInt(0n, 2n ** 256n - 1n)
-const claim = fc.record({
-  index: fc.nat(),
-  account: bytes(32),
-  amount,
-  proof: fc.array(
-    bytes(32).map((raw) => raw.toString('hex')),
-    { maxLength: 30 },
-  ),
-})
 const decode = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
-
-describe('calldata of a claim', () => {
-  const argsOf = ({ index, account, amount, proof }: DistributorClaim) => [
-    ...[BigInt(index), toHex(account), amount],
-    proof.map((hash) => `0x${hash}`),
-  ]
-
-  it('holds the allocation and its proof', () => {
-    fc.assert(
-      fc.property(claim, (one) => {
-        expect(decode(encodeClaim(one))).toEqual({ functionName: 'claim', args: argsOf(one) })
-      }),
-    )
-  })
-
-  it('and with a permission', () => {
-    fc.assert(
-      fc.property(claim, bytes(20).map(toHex), fc.nat(), bytes(65).map(toHex), (one, to, deadlineS, signature) => {
-        const args = [...argsOf(one), getAddress(to), BigInt(deadlineS), signature]
-        expect(decode(encodeClaimFor(one, { to, deadlineS, signature }))).toEqual({ functionName: 'claimFor', args })
-      }),
-    )
-  })
-})
 
 describe('Claimed', () => {
   it('is read word by word', () => {

@@ -1,5 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
-import { bigIntToWord, fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
+import { decodeFunctionResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem'
+import { fromHex, toHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
@@ -12,33 +12,20 @@ import type { RawLog } from '../logs.js'
 
 const WORD_BYTES = 32
 
-const selectorOf = (name: 'claim' | 'claimFor') => toFunctionSelector(getAbiItem({ abi: airdropDistributorAbi, name }))
-const [CLAIM, CLAIM_FOR] = [selectorOf('claim'), selectorOf('claimFor')]
-const [CLAIM_HEAD_BYTES, CLAIM_FOR_HEAD_BYTES] = [4 * WORD_BYTES, 7 * WORD_BYTES]
+const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
+  [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
 
-/** A word of calldata, hex. */
-const word = (value: number | bigint): string => bigIntToWord(BigInt(value)).toString('hex')
-
-/** Index, account and amount, the first words of both functions. */
-const firstWords = ({ index, account, amount }: DistributorClaim): string =>
-  `${word(index)}${Buffer.from(account).toString('hex')}${word(amount)}`
-
-/**
- * Calldata of `claim(index, account, amount, proof)`: joined from words, since an answer has a hundred of them, and
- * coding by the ABI hashes the signature for each.
- */
+/** Calldata of `claim(index, account, amount, proof)`. */
 export const encodeClaim = (claim: DistributorClaim): Hex =>
-  `${CLAIM}${firstWords(claim)}${word(CLAIM_HEAD_BYTES)}${word(claim.proof.length)}${claim.proof.join('')}`
+  encodeFunctionData({ abi: airdropDistributorAbi, functionName: 'claim', args: argsOf(claim) })
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
-export function encodeClaimFor(claim: DistributorClaim, { to, deadlineS, signature }: PermittedReceiver): Hex {
-  const { proof } = claim
-  const signed = signature.slice(2)
-  const signatureAt = CLAIM_FOR_HEAD_BYTES + WORD_BYTES * (1 + proof.length)
-  const head = `${firstWords(claim)}${word(CLAIM_FOR_HEAD_BYTES)}${word(BigInt(to))}${word(deadlineS)}${word(signatureAt)}`
-  const tail = signed.padEnd(Math.ceil(signed.length / (2 * WORD_BYTES)) * 2 * WORD_BYTES, '0')
-  return `${CLAIM_FOR}${head}${word(proof.length)}${proof.join('')}${word(signed.length / 2)}${tail}`
-}
+export const encodeClaimFor = (claim: DistributorClaim, { to, deadlineS, signature }: PermittedReceiver): Hex =>
+  encodeFunctionData({
+    abi: airdropDistributorAbi,
+    functionName: 'claimFor',
+    args: [...argsOf(claim), to, BigInt(deadlineS), signature],
+  })
 
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
 export const CLAIMED_TOPIC = toEventSelector(getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' }))

@@ -87,7 +87,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
   referral: toHex(referral),
 })
 
-/** Whether the hub has taken all of some payments at a block (number or tag in JSON-RPC form). */
+/** Tells whether the hub has taken all of some payments at a block (number or tag in JSON-RPC form). */
 export async function readAreDelivered(
   call: Call,
   hub: Hex,

@@ -46,12 +46,6 @@ export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
 /** The `encodedPayload` of `PacketSent`. */
 export const encodePacket = (packet: Packet): Hex => concatHex([packetHeader(packet), packet.guid, packet.message])
 
-/** Nonce and path (srcEid, sender, dstEid, receiver) cut out of an encoded packet. */
-export const packetPlace = (packet: Buffer): { nonce: bigint; path: Buffer } => ({
-  nonce: packet.readBigUInt64BE(1),
-  path: packet.subarray(9, HEADER_BYTES),
-})
-
 /**
  * Decodes the `encodedPayload` of `PacketSent`.
  * @returns null for a short payload, another version, or a guid that is not the hash of its path

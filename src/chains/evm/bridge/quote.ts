@@ -15,6 +15,9 @@ import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 /** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
 
+/** Added to the bridge's fee beyond the delivered amount; the endpoint pays the excess back. */
+export const BRIDGE_MARGIN_PERCENT = 5n
+
 /** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
 /** Time for which the owner's settings of a spoke are served. */
@@ -30,13 +33,13 @@ interface Delivery {
 
 /**
  * Creates a quoter of registrations over the bridge. The message is delivered on the hub with the bids' sum in ETH,
- * which the bridge's fee contains. The rest of the fee is raised by the configured margin, since fees move between
+ * which the bridge's fee contains. The rest of the fee is raised by a margin, since fees move between
  * quote and transaction and the endpoint refunds the excess. A fee depends on the message's size and options alone, so
  * that one serves all registrations alike.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: RegistrationRequest) => Promise<EvmQuote> {
-  const { contract, gasToken, bridgeMarginPercent } = config
+  const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
   const needs = servedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
   const fees = servedByKey(
@@ -61,7 +64,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
-    const value = delivered + ((fee - delivered) * BigInt(100 + bridgeMarginPercent)) / 100n
+    const value = delivered + ((fee - delivered) * (100n + BRIDGE_MARGIN_PERCENT)) / 100n
     const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,

@@ -59,15 +59,8 @@ export const structOf = ({ payer, money, target, referral }: StoredPayment<Commu
 /** Address of a token in the contract: zero for the coin of the chain. */
 export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
 
-/** Whether a payments contract knows each of these payments, held or ended: another contract has others. */
-export async function areOfContract(call: Call, payments: Hex, ids: readonly Buffer[]): Promise<boolean[]> {
-  const args = [ids.map((id) => toHex(id))] as const
-  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args })
-  return outcomes.map((outcome) => outcome !== NONE)
-}
-
 /**
- * Whether none of the payments is held any more as of a block, whoever ended them.
+ * Tells whether none of the payments is held any more as of a block, whoever ended them.
  * @throws RpcError transient where the block is older than one of them
  */
 export async function areEnded(

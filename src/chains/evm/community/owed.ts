@@ -19,7 +19,7 @@ const abi = communityPaymentsAbi
 type Paid = StoredPayment<CommunityNameTarget>
 
 /**
- * What a payments contract owes to a payer as of one block: credits first, then held payments that can be taken back,
+ * Debts of a payments contract to a payer as of one block: credits first, then held payments that can be taken back,
  * those in one token together, then the others, each with its time. A reclaim takes the token's credit along.
  */
 export async function owedByPayments(call: Call, payments: Hex, question: OwedQuestion): Promise<OwedMoney[]> {

@@ -11,7 +11,7 @@ import {
   type Hex,
   orUnavailable,
 } from '../../chain.js'
-import { type BalancePort, highest } from '../../requirementInputs.js'
+import type { BalancePort } from '../../requirementInputs.js'
 import { isEvmFailure, transient } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
@@ -53,13 +53,11 @@ export function createCommunityPort(
   }
 }
 
-/** Balances by which a payment is judged for ever: of two nodes' words the higher counts, since one may lag. */
+/** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
 export const createBalancePort = (rpc: Rpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, async () =>
-      highest(await rpc.onTwoNodes((call) => askToken(call, token as Hex, balanceOf(wallet)))),
-    ),
+    orUnavailable(`chain "${rpc.label}"`, () => rpc.quorum((call) => askToken(call, token as Hex, balanceOf(wallet)))),
 })
 
 const balanceOf = (wallet: string): Hex =>

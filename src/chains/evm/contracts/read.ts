@@ -35,7 +35,7 @@ export async function readContract<
   try {
     return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
   } catch (error) {
-    // one node's odd answer: another's counts
+    // a node's odd answer: another's counts
     throw new RpcError('transient', `${to} answers ${question.functionName}() in another form`, null, { cause: error })
   }
 }

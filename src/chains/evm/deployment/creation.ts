@@ -1,7 +1,9 @@
 import { concat, encodeDeployData, type Hex } from 'viem'
-import type { ChainWishes } from '../../../config/deployment.js'
+import type { ChainWishes } from '../../../config/desired.js'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { keccak256 } from '../../../registry/primitives/keccak.js'
+import { orIfRefused } from '../../rpc/errors.js'
+import type { Call } from '../../rpc/nodes.js'
 import {
   airdropDistributorBytecode,
   communityPaymentsAbi,
@@ -21,7 +23,7 @@ export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 /** A contract of ours by its creation code, constructor arguments included. */
 export interface Creation {
   code: Hex
-  /** Where the proxy puts it. */
+  /** Slot in which the proxy puts it. */
   address: Hex
   /** The call of the proxy that deploys it. */
   data: Hex
@@ -33,8 +35,32 @@ const creation = (salt: Hex, code: Hex): Creation => {
   return { code, address: toHex(word.subarray(12)), data: concat([salt, code]) }
 }
 
-/** The hub or spoke that is wished for. @param hubEid LayerZero's endpoint id of the hub's chain */
-export function appCreation(wishes: ChainWishes, hubEid: number): Creation {
+/** A wished contract, and the address at which it stands, or will stand. */
+export interface Contract {
+  what: 'hub' | 'spoke' | 'payments'
+  /** Field of the chains file with its address. */
+  field: 'contract' | 'communityPayments'
+  address: Hex
+  creation: Creation
+}
+
+/** The wished contracts of a chain, hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
+export function contractsOf(wishes: ChainWishes, hubEid: number): Contract[] {
+  const [app, payments] = [appCreation(wishes, hubEid), paymentsCreation(wishes)]
+  const { role, contract, communityPayments, hasPayments } = wishes
+  const contracts: Contract[] = [
+    { what: role, field: 'contract', address: contract ?? app.address, creation: app },
+    {
+      what: 'payments',
+      field: 'communityPayments',
+      address: communityPayments ?? payments.address,
+      creation: payments,
+    },
+  ]
+  return hasPayments || communityPayments ? contracts : contracts.slice(0, 1)
+}
+
+function appCreation(wishes: ChainWishes, hubEid: number): Creation {
   const { role, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei, salt } = wishes
   const code =
     role === 'hub'
@@ -49,8 +75,7 @@ export function appCreation(wishes: ChainWishes, hubEid: number): Creation {
   return creation(salt, code)
 }
 
-/** The contract for payments of communities that is wished for. */
-export function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: ChainWishes): Creation {
+function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: ChainWishes): Creation {
   const args = [owner, relayer, pauser, reclaimSeconds] as const
   return creation(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
 }
@@ -58,3 +83,8 @@ export function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt 
 /** An airdrop's distributor. Its tree's root tells it from others. @param encoded constructor arguments in ABI form */
 export const distributorCreation = (encoded: Hex): Creation =>
   creation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
+
+/** Compares code with the code that a creation gives on this chain, immutables included, where it runs in a call. */
+export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
+  return code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
+}

@@ -3,7 +3,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { causesOf, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
-import { type Fees, maxCostWei } from '../fees.js'
+import { maxCostWei } from '../fees.js'
 import { readFees } from '../gasPrice.js'
 import { classifyTxError } from '../txErrors.js'
 
@@ -18,13 +18,6 @@ export interface PlainCall {
   to: Hex
   data: Hex
   value: bigint
-}
-
-/** What a transaction will take at most. */
-interface Estimate {
-  gas: bigint
-  fees: Fees
-  costWei: bigint
 }
 
 /** A transaction that was mined and did not revert. */
@@ -45,37 +38,26 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates a call at the newest block and estimates its gas and fees.
- * @throws SendError where it would revert, or costs more than the account has
- */
-async function estimate({ label, rpc }: SendingChain, from: Hex, call: PlainCall): Promise<Estimate> {
-  return rpc.onOneNode(async (ask) => {
-    const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
-    const [fees, balance] = await Promise.all([
-      readFees(rpc, ask),
-      ask<Hex>('eth_getBalance', [from, 'latest']).then(BigInt),
-    ])
-    const gas = (BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))) * GAS_MARGIN_PERCENT) / PERCENT
-    const costWei = maxCostWei(gas, fees, call.value)
-    if (balance < costWei)
-      throw new SendError(`On chain "${label}" ${from} has ${balance} wei, and this may take ${costWei}: send it some.`)
-    return { gas, fees, costWei }
-  })
-}
-
-/** Fees of now, for calls that can't be simulated yet. */
-export const currentFees = ({ rpc }: SendingChain): Promise<Fees> => rpc.onOneNode((ask) => readFees(rpc, ask))
-
-/**
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
  * earlier run left in the pool is waited for first, so that nothing is sent twice.
  * @throws SendError
  */
 export async function sendCall(chain: SendingChain, account: LocalAccount, call: PlainCall): Promise<Mined> {
   const { rpc, chainId, label } = chain
-  await settled(chain, account.address)
-  const { gas, fees } = await estimate(chain, account.address, call)
-  const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [account.address, 'latest']))
+  const { address: from } = account
+  await settled(chain, from)
+  const { gas, fees } = await rpc.onOneNode(async (ask) => {
+    const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
+    const [fees, balance] = await Promise.all([readFees(rpc, ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
+    const gas = (BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))) * GAS_MARGIN_PERCENT) / PERCENT
+    const costWei = maxCostWei(gas, fees, call.value)
+    if (BigInt(balance) < costWei)
+      throw new SendError(
+        `On chain "${label}" ${from} has ${BigInt(balance)} wei, and this may take ${costWei}: send it some.`,
+      )
+    return { gas, fees }
+  })
+  const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
   const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...fees, ...call })
   await broadcast(chain, raw)
   const hash = keccak256(raw)
@@ -103,13 +85,8 @@ export async function settled({ rpc, label }: SendingChain, address: Hex): Promi
     throw new SendError(`A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`)
 }
 
-/** Waits until a block counts by the chain's policy. @returns whether it does within the time */
-export async function confirmed(confirmedNow: () => Promise<number>, block: number, limitMs: number): Promise<boolean> {
-  return (await until(async () => (await confirmedNow()) >= block || null, limitMs)) !== null
-}
-
-async function until<T>(ask: () => Promise<T | null>, limitMs = INCLUSION_MS): Promise<T | null> {
-  const end = performance.now() + limitMs
+async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
+  const end = performance.now() + INCLUSION_MS
   for (let pauseMs = 50; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
     const found = await ask()
     if (found !== null || performance.now() > end) return found
@@ -147,17 +124,20 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * Block of a contract's deployment, by bisecting over blocks whose state the node has.
- * @param from a block before it
- * @returns `from` where the state needed is gone: indexing may begin there too
+ * Block of a contract's deployment, looked for backwards from the newest.
+ * @returns null where the node has no state that is old enough
  */
-export async function deploymentBlock({ rpc }: SendingChain, address: Hex, from: number): Promise<number> {
+export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
       (await ask<Hex>('eth_getCode', [address, quantity(BigInt(block))])) !== '0x'
-    let none = from
     let some = Number(await ask<Hex>('eth_blockNumber', []))
+    let none = some
     try {
+      for (let back = 1; none > 0 && (await hasCode(none)); back *= 2) {
+        some = none
+        none = Math.max(0, none - back)
+      }
       while (some - none > 1) {
         const middle = Math.floor((none + some) / 2)
         if (await hasCode(middle)) some = middle
@@ -165,7 +145,7 @@ export async function deploymentBlock({ rpc }: SendingChain, address: Hex, from:
       }
       return some
     } catch {
-      return from
+      return null
     }
   })
 }

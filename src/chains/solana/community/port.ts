@@ -8,7 +8,7 @@ import {
   orUnavailable,
   type SolanaCommunityPayment,
 } from '../../chain.js'
-import { type BalancePort, highest } from '../../requirementInputs.js'
+import type { BalancePort } from '../../requirementInputs.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
@@ -57,13 +57,11 @@ export function createCommunityPort(
   }
 }
 
-/** Balances by which a payment is judged for ever: of two nodes' words the higher counts, since one may lag. */
+/** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
 export const createBalancePort = (rpc: SolanaRpc, label: string): BalancePort => ({
   label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${label}"`, async () =>
-      highest(await rpc.onTwoNodes((call) => balanceOf(call, token, wallet))),
-    ),
+    orUnavailable(`chain "${label}"`, () => rpc.quorum((call) => balanceOf(call, token, wallet))),
 })
 
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>

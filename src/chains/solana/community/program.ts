@@ -30,7 +30,7 @@ export interface PaidToken {
   source?: PublicKey
 }
 
-/** What it takes to decide a payment. */
+/** Means to decide a payment. */
 export interface CountedPayment extends CommunityPaymentKey {
   /** Number among all payments. */
   sequence: bigint

@@ -69,7 +69,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
-/** What a cluster holds of a program; null where it is none that can be upgraded. */
+/** State of a program on a cluster; null where it is none that can be upgraded. */
 export async function readProgram(rpc: SolanaRpc, programId: PublicKey): Promise<ProgramData | null> {
   const data = await readAccount(rpc, programDataAddress(programId))
   return data && decodeProgramData(data)

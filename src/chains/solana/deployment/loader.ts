@@ -64,7 +64,7 @@ export function deployBuffer(
   ]
 }
 
-/** What a cluster holds of a program. */
+/** State of a program on a cluster. */
 export interface ProgramData {
   /** Slot of its last deployment. */
   slot: bigint
@@ -84,7 +84,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** Whether the code is the registrar's: what is left of the account behind it is zero. */
+/** Tells whether the code is the registrar's: what is left of the account behind it is zero. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)

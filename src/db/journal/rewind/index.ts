@@ -8,7 +8,7 @@ import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
 import { alone, switchInTries } from './lock.js'
-import { addLateEntries, type Reported, type RewindReport, readReport } from './report.js'
+import { type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
 
@@ -41,11 +41,13 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
-    // a long time without a lock; what comes meanwhile is added to it behind the lock
-    const report = { upTo: rebuild.done, ...(await readReport(writer, target, reportTables(rebuild))) }
-    if (options.apply) await foldAgain(rebuild, LEFT_FOR_SWITCH)
-    const { upTo, ...whole } = options.apply ? await apply(rebuild, report) : report
-    return whole
+    // takes long, so without a lock: what comes meanwhile is in no report
+    const report = await readReport(writer, target, reportTables(rebuild))
+    if (options.apply) {
+      await foldAgain(rebuild, LEFT_FOR_SWITCH)
+      await apply(rebuild)
+    }
+    return report
   })
 }
 
@@ -116,16 +118,16 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 }
 
 /** Switches over in one transaction behind the head's lock. */
-function apply(rebuild: Rebuild, before: Reported): Promise<Reported> {
+function apply(rebuild: Rebuild): Promise<void> {
   const { done } = rebuild
   const tables = STATE_TABLES.map((table) => `public.${leaf(table, rebuild.target.row.network)}`)
   return switchInTries(rebuild.writer, tables, () => {
     rebuild.done = done
-    return switchOver(rebuild, before)
+    return switchOver(rebuild)
   })
 }
 
-async function switchOver(rebuild: Rebuild, before: Reported): Promise<Reported> {
+async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
   const end = await liveSeq(writer, network, 'FOR UPDATE')
@@ -136,7 +138,6 @@ async function switchOver(rebuild: Rebuild, before: Reported): Promise<Reported>
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
-  const report = await addLateEntries(writer, before, reportTables(rebuild))
   await rewindRows(writer, target)
   await switchTables(writer, network, schema, STATE_TABLES)
   await requeueRefusals(writer, network, head.generation + 1, Date.now())
@@ -148,7 +149,6 @@ async function switchOver(rebuild: Rebuild, before: Reported): Promise<Reported>
   )
   if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
   await notify(writer, network)
-  return report
 }
 
 const reportTables = ({ schema, head, options }: Rebuild) => ({

@@ -89,7 +89,7 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
   }
 }
 
-/** What a rewind changes outside the journal and its tables. */
+/** Changes of a rewind outside the journal and its tables. */
 type RowsReport = Pick<RewindReport, 'verdicts' | 'deliveries' | 'payments' | 'messages' | 'staying'>
 
 function askerOf(client: pg.ClientBase) {
@@ -136,33 +136,7 @@ async function readRowsReport(client: pg.ClientBase, target: RewindTarget): Prom
   }
 }
 
-/** A report with the last entry of the old generation that it looked at. */
-export interface Reported extends RewindReport {
-  upTo: number
-}
-
-/** Adds what entries after the last one changed: their numbers, and signed changes among them without effect. */
-export async function addLateEntries(client: pg.ClientBase, report: Reported, tables: Tables): Promise<Reported> {
-  const { network, withoutEffect } = report
-  const [head] = await query<Heads>(client, network, sqlOf(network, tables).heads)
-  const { seq, newSeq, publicSeq, newPublicSeq } = head!
-  // entries after the dropped blocks are all kept, so that both generations number them alike but for a constant
-  const sql = `SELECT o.seq, o.kind FROM public.journal o
-    JOIN public.journal n ON n.network = o.network AND n.generation = o.generation + 1 AND n.seq = o.seq - $3::int8
-    WHERE o.network = $1 AND o.generation = $2 AND o.seq > $4 AND ${isChange}
-      AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`
-  const values = [tables.generation, seq - newSeq, report.upTo]
-  const late = await query<{ seq: number; kind: number }>(client, network, sql, values)
-  const first = [...withoutEffect.first, ...late.map((row) => ({ seq: row.seq, kind: entryKind(row.kind) }))]
-  return {
-    ...report,
-    entries: { before: seq, after: newSeq },
-    events: { before: publicSeq, after: newPublicSeq },
-    withoutEffect: { count: withoutEffect.count + late.length, first: first.slice(0, SAMPLE) },
-  }
-}
-
-/** Whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+/** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>

@@ -3,7 +3,7 @@ import { CLUSTER_NAME_RULES } from '../lib/names.js'
 import type { Claim, Claims } from '../lib/types.js'
 import { Address, Badge, Card } from '../parts/basics.js'
 import { onceSent } from './followed.js'
-import { Action, chainText, Field, Form } from './pieces.js'
+import { Action, chainText, Form, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -15,10 +15,6 @@ const REASONS: Readonly<Record<string, string>> = {
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service can not permit it',
 }
-const POLL_MS = 1_000
-/** Polls until a claim counts; a chain may need minutes. */
-const POLLS = 120
-
 /** `/@airdrops`: what communities give the wallets of the bundle. */
 export function Airdrops() {
   const account = useAccount()
@@ -33,11 +29,8 @@ export function Airdrops() {
   return (
     <Card title="Airdrops">
       <p class="soft">A community may give tokens to wallets of your bundle, also to those on Solana.</p>
-      <Form label="Look for an airdrop" work={look}>
-        <Field label="Community">
-          <input {...CLUSTER_NAME_RULES} name="community" />
-        </Field>
-        <button type="submit">Look</button>
+      <Form label="Look for an airdrop" work={look} submit="Look">
+        <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
       </Form>
       {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
       {found && found.claims.length > 0 && (
@@ -81,15 +74,17 @@ async function take(account: Account, { network, community }: Claims, claim: Cla
     throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
   const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainText(chain)}.`
   if (!(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))) return
-  await onceSent(account.pay(chain, claim.transaction!), async () => {
-    account.say('Sent. It is claimed once the chain has confirmed it.')
-    for (let polls = 0; polls < POLLS; polls++) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`).catch(() => null)
-      if (!now?.claims.find(({ address }) => address === claim.address)?.claimed) continue
+  await onceSent(account.pay(chain, claim.transaction!), {
+    say: account.say,
+    sent: 'Sent. It is claimed once the chain has confirmed it.',
+    isDone: async () => {
+      const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`)
+      return now.claims.some(({ address, claimed }) => address === claim.address && claimed)
+    },
+    done: async () => {
       await refresh()
-      return account.say('It is claimed.')
-    }
+      account.say('It is claimed.')
+    },
   })
 }
 
@@ -105,13 +100,13 @@ function Assign({ community }: { community: string }) {
       account.say(`${name} is yours.`)
     })
   return (
-    <Form label="A name after the claim" work={assign}>
-      <Field label={`Your name below ${community}/`} hint="After a claim your bundle gets one name there">
-        <input {...CLUSTER_NAME_RULES} name="name" />
-      </Field>
-      <button type="submit" class="plain">
-        Get the name
-      </button>
+    <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>
+      <Input
+        label={`Your name below ${community}/`}
+        hint="After a claim your bundle gets one name there"
+        {...CLUSTER_NAME_RULES}
+        name="name"
+      />
     </Form>
   )
 }

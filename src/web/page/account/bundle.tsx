@@ -2,31 +2,25 @@ import { useState } from 'preact/hooks'
 import { short } from '../lib/format.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
-import { Address, Badge, Card, Link, Mono, More, Name } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Mono, Names } from '../parts/basics.js'
 import { Generate } from './generate.js'
-import { Action, Field, Form } from './pieces.js'
+import { Action, Check, Form, Input } from './pieces.js'
 import { type Account, ownNames, useAccount } from './state.js'
 
 /** `/@account`: the wallet's cluster. */
 export function Bundle() {
   const account = useAccount()
-  const { cluster } = account
-  if (cluster === undefined)
-    return (
-      <Card title="Your bundle">
-        <p class="empty">Loading…</p>
-      </Card>
-    )
-  if (cluster === null)
-    return (
-      <Card title="Your bundle">
-        <NoCluster account={account} />
-      </Card>
-    )
+  const { cluster, owned } = account
+  if (!cluster) {
+    const shown = cluster === null ? <NoCluster account={account} /> : <p class="empty">Loading…</p>
+    return <Card title="Your bundle">{shown}</Card>
+  }
   return (
     <>
       <Card title="Your bundle" aside={<Mono text={cluster.id} />}>
-        <Names account={account} />
+        <div class="own">
+          <Names names={owned.items} isMore={owned.isMore} onMore={() => account.attempt(account.moreNames)} />
+        </div>
         <Wallets cluster={cluster} />
       </Card>
       <div class="columns">
@@ -45,24 +39,6 @@ export function Bundle() {
     </>
   )
 }
-
-const Names = ({ account: { owned, moreNames, attempt } }: { account: Account }) =>
-  owned.items.length === 0 ? (
-    <p>
-      No name yet. <Link to="/@register">Register one</Link>
-    </p>
-  ) : (
-    <div class="own">
-      <ul class="names">
-        {owned.items.map(({ name }) => (
-          <li key={name}>
-            <Name name={name} />
-          </li>
-        ))}
-      </ul>
-      <More isMore={owned.isMore} onMore={() => attempt(moreNames)} />
-    </div>
-  )
 
 function NoCluster({ account }: { account: Account }) {
   const create = async () => {
@@ -199,18 +175,12 @@ function Add() {
     return change(account, done, () => account.send('/v1/clusters/wallets', { body }))
   }
   return (
-    <Form label="Add a wallet" work={add}>
-      <Field label="Address">
-        <input {...TYPED} name="address" maxLength={128} />
-      </Field>
-      <Field label="Name">
-        <input {...NAME_RULES} name="name" />
-      </Field>
-      <label class="check">
-        <input type="checkbox" name="private" defaultChecked />
-        <span>Private: only members of the cluster see it. A public entry can not be made private later.</span>
-      </label>
-      <button type="submit">Add</button>
+    <Form label="Add a wallet" work={add} submit="Add">
+      <Input label="Address" {...TYPED} name="address" maxLength={128} />
+      <Input label="Name" {...NAME_RULES} name="name" />
+      <Check name="private" defaultChecked>
+        Private: only members of the cluster see it. A public entry can not be made private later.
+      </Check>
     </Form>
   )
 }
@@ -225,13 +195,14 @@ function Invitation() {
     return change(account, 'Your wallet is verified there now.', () => account.send(path, { method: 'POST' }))
   }
   return (
-    <Form label="Join another bundle" work={verify}>
-      <Field label="Id of the cluster" hint="Another cluster lists your wallet? Verify it there.">
-        <input {...TYPED} name="id" pattern="0x[0-9a-fA-F]{64}" />
-      </Field>
-      <button type="submit" class="plain">
-        Verify my wallet there
-      </button>
+    <Form label="Join another bundle" work={verify} submit="Verify my wallet there" isPlain>
+      <Input
+        label="Id of the cluster"
+        hint="Another cluster lists your wallet? Verify it there."
+        {...TYPED}
+        name="id"
+        pattern="0x[0-9a-fA-F]{64}"
+      />
     </Form>
   )
 }

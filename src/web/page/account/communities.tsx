@@ -6,7 +6,7 @@ import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { onceSent, paidText } from './followed.js'
-import { Action, chainText, Field, FollowedList, Form, priceText } from './pieces.js'
+import { Action, chainText, FollowedList, Form, Input, priceText } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
 
@@ -19,14 +19,15 @@ export function Communities() {
   return (
     <>
       <Card title="Get a name in a community">
-        <Form label="Register a name below a community" work={join}>
-          <Field label="Community">
-            <input {...CLUSTER_NAME_RULES} name="community" defaultValue={query.community} />
-          </Field>
-          <Field label="Your name there" hint="Free, or paid on the chain that the community names">
-            <input {...CLUSTER_NAME_RULES} name="member" defaultValue={query.community ? query.name : ''} />
-          </Field>
-          <button type="submit">Get it</button>
+        <Form label="Register a name below a community" work={join} submit="Get it">
+          <Input label="Community" {...CLUSTER_NAME_RULES} name="community" defaultValue={query.community} />
+          <Input
+            label="Your name there"
+            hint="Free, or paid on the chain that the community names"
+            {...CLUSTER_NAME_RULES}
+            name="member"
+            defaultValue={query.community ? query.name : ''}
+          />
         </Form>
         <FollowedList />
       </Card>
@@ -55,13 +56,13 @@ function OwnNames() {
     <>
       {names.length > SHOWN && (
         <Card title="Your names as communities">
-          <Form label="Show a name as a community" work={show}>
-            <Field label="Another of your names" hint={`Below are the first ${SHOWN}`}>
-              <input {...CLUSTER_NAME_RULES} name="own" />
-            </Field>
-            <button type="submit" class="plain">
-              Show it
-            </button>
+          <Form label="Show a name as a community" work={show} submit="Show it" isPlain>
+            <Input
+              label="Another of your names"
+              hint={`Below are the first ${SHOWN}`}
+              {...CLUSTER_NAME_RULES}
+              name="own"
+            />
           </Form>
         </Card>
       )}
@@ -117,16 +118,9 @@ function Own({ name }: { name: string }) {
       <div class="columns">
         <Rules name={name} />
         <div>
-          <Form label={`Register for somebody below ${name}`} work={give}>
-            <Field label="Register for somebody: name">
-              <input {...CLUSTER_NAME_RULES} name="name" />
-            </Field>
-            <Field label="Wallet">
-              <input {...TYPED} name="wallet" />
-            </Field>
-            <button type="submit" class="plain">
-              Give it
-            </button>
+          <Form label={`Register for somebody below ${name}`} work={give} submit="Give it" isPlain>
+            <Input label="Register for somebody: name" {...CLUSTER_NAME_RULES} name="name" />
+            <Input label="Wallet" {...TYPED} name="wallet" />
           </Form>
           <Payouts name={name} />
         </div>
@@ -135,7 +129,7 @@ function Own({ name }: { name: string }) {
   )
 }
 
-/** What a community has earned and not taken yet. */
+/** Earnings of a community that are not taken yet. */
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`
@@ -148,9 +142,10 @@ function Payouts({ name }: { name: string }) {
         const isMine = payout.recipient === account.session?.address
         const take = () =>
           account.attempt(() =>
-            onceSent(account.pay(chain!, payout.transaction!), async () =>
-              account.say('Sent. The money is yours once the chain has confirmed it.'),
-            ),
+            onceSent(account.pay(chain!, payout.transaction!), {
+              say: account.say,
+              sent: 'Sent. The money is yours once the chain has confirmed it.',
+            }),
           )
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>

@@ -55,22 +55,45 @@ export function paidText({ session, isTestnet }: Account, title: string): string
     : ''
 }
 
-/** What a wallet answers in the end: what is answered too late for who waits is paid all the same. */
+/** Last word of a wallet: an answer too late for the caller is paid all the same. */
 const inTheEnd = (payment: Promise<string>): Promise<string> =>
   payment.catch((error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error))
 
-/** Goes on once a payment is sent, also where its wallet answers late. @throws Error where it refuses, or is slow */
-export async function onceSent(payment: Promise<string>, next: () => Promise<void>): Promise<void> {
-  const done = inTheEnd(payment).then(next)
-  // who waits has an error of the payment already
-  done.catch(() => {})
-  await payment
-  await done
+const POLL_MS = 1_000
+/** Polls until a payment counts; a chain may need minutes. */
+const POLLS = 120
+
+interface Sent {
+  say: Account['say']
+  /** Message once the payment is sent. */
+  sent: string
+  /** Tells whether the payment counts. */
+  isDone?: () => Promise<boolean>
+  /** Called once the payment counts, within two minutes. */
+  done?: () => unknown
 }
 
 /**
- * Transactions that a wallet sent from here on a network, newest first. They outlive the page, whose visitor looks at
- * one's way and comes back, until the visitor signs out.
+ * Says that a payment is sent, also where its wallet answers late, and waits until it counts.
+ * @throws Error where the wallet refuses, or is slow
+ */
+export async function onceSent(payment: Promise<string>, { say, sent, isDone, done }: Sent): Promise<void> {
+  const counted = inTheEnd(payment).then(async () => {
+    say(sent)
+    for (let polls = 0; isDone && polls < POLLS; polls++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      if (await isDone().catch(() => false)) return done?.()
+    }
+  })
+  // a caller who waits has an error of the payment already
+  counted.catch(() => {})
+  await payment
+  await counted
+}
+
+/**
+ * Transactions that this wallet has sent, each followed until it is decided. They outlive the page that sent them, and
+ * its reload, until the visitor signs out.
  */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
@@ -80,33 +103,31 @@ export function useFollowed(
   const [known, setKnown] = useState(all)
   const latest = useRef({ payer, say, onEnd })
   latest.current = { payer, say, onEnd }
-  const watched = useRef(new Set<string>())
-  const left = useRef(new AbortController())
-  const watch = useRef(async ({ title, tx, payer, isTestnet }: Followed) => {
-    const show = (status: TxStatus) => know(all.map((one) => (one.tx === tx ? { ...one, status } : one)))
-    const status = await follow(tx, isTestnet, show, left.current.signal)
-    if (!status) return
-    await latest.current.onEnd()
-    // another wallet may be signed in by now
-    if (latest.current.payer !== payer) return
-    if (status.status === 'finalized') latest.current.say(`${title} is yours.`)
-    else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
-  })
   useEffect(() => {
-    listeners.add(setKnown)
-    setKnown(all)
+    const left = new AbortController()
+    const watched = new Set<string>()
+    const watch = async ({ title, tx, payer, isTestnet }: Followed) => {
+      watched.add(tx)
+      const show = (status: TxStatus) => know(all.map((one) => (one.tx === tx ? { ...one, status } : one)))
+      const status = await follow(tx, isTestnet, show, left.signal)
+      if (!status) return
+      await latest.current.onEnd()
+      // of another wallet
+      if (latest.current.payer !== payer) return
+      if (status.status === 'finalized') latest.current.say(`${title} is yours.`)
+      else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
+    }
+    const look = (next: readonly Followed[]) => {
+      setKnown(next)
+      for (const one of next) if (!watched.has(one.tx) && isOpen(one)) void watch(one)
+    }
+    listeners.add(look)
+    look(all)
     return () => {
-      listeners.delete(setKnown)
-      left.current.abort()
+      listeners.delete(look)
+      left.abort()
     }
   }, [])
-  useEffect(() => {
-    for (const one of known) {
-      if (watched.current.has(one.tx) || !isOpen(one)) continue
-      watched.current.add(one.tx)
-      void watch.current(one)
-    }
-  }, [known])
   return {
     followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
     async follow(title: string, payment: Promise<string>) {
@@ -120,11 +141,11 @@ export function useFollowed(
       void settled.finally(() => wait(unanswered.filter((one) => one !== asked)))
       await payment
     },
-    forget() {
-      left.current.abort()
-      left.current = new AbortController()
-      know([])
-      keep(ASKED_ITEM, null)
-    },
   }
+}
+
+/** Forgets every payment. */
+export function forgetFollowed(): void {
+  know([])
+  keep(ASKED_ITEM, null)
 }

@@ -3,7 +3,7 @@ import { call } from '../lib/api.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Wallet } from '../lib/types.js'
 import { Mono } from '../parts/basics.js'
-import { Action, Field, Form } from './pieces.js'
+import { Action, Check, Field, Form, Input } from './pieces.js'
 import { useAccount } from './state.js'
 
 interface Made {
@@ -27,28 +27,27 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const isOpen = made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
   return (
     <>
-      <Form label="Make a new wallet" work={make}>
+      <Form label="Make a new wallet" work={make} submit="Make it" isPlain>
         <Field label="Kind">
           <select name="type">
             <option value="evm">Ethereum</option>
             <option value="solana">Solana</option>
           </select>
         </Field>
-        <Field label="Name of the new wallet">
-          <input {...NAME_RULES} name="name" />
-        </Field>
-        <label class="check">
-          <input type="checkbox" name="private" />
-          <span>Private: only members of the cluster see it.</span>
-        </label>
-        <button type="submit" class="plain">
-          Make it
-        </button>
+        <Input label="Name of the new wallet" {...NAME_RULES} name="name" />
+        <Check name="private">Private: only members of the cluster see it.</Check>
       </Form>
       {made && (
         <div class="secret">
           <p>Two of its three shares give its key. One is kept here; keep these in two places.</p>
-          <Shares made={made} />
+          <p>
+            Yours: <Mono text={made.share} isWhole />
+          </p>
+          {made.recoveryShare && (
+            <p>
+              For recovery: <Mono text={made.recoveryShare} isWhole />
+            </p>
+          )}
           {isOpen && (
             <Action
               work={() =>
@@ -70,19 +69,6 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   )
 }
 
-const Shares = ({ made: { share, recoveryShare } }: { made: Made }) => (
-  <>
-    <p>
-      Yours: <Mono text={share} isWhole />
-    </p>
-    {recoveryShare && (
-      <p>
-        For recovery: <Mono text={recoveryShare} isWhole />
-      </p>
-    )}
-  </>
-)
-
 /** Gets a key back by a share; the wallet signs that it asks. */
 function Recover() {
   const account = useAccount()
@@ -103,16 +89,9 @@ function Recover() {
   return (
     <details>
       <summary>Get a key back</summary>
-      <Form label="Get a key back" work={recover}>
-        <Field label="Address of the wallet">
-          <input {...TYPED} name="address" />
-        </Field>
-        <Field label="A share of its key">
-          <input {...TYPED} name="share" />
-        </Field>
-        <button type="submit" class="plain">
-          Sign and get the key
-        </button>
+      <Form label="Get a key back" work={recover} submit="Sign and get the key" isPlain>
+        <Input label="Address of the wallet" {...TYPED} name="address" />
+        <Input label="A share of its key" {...TYPED} name="share" />
       </Form>
       {key && (
         <p class="secret">

@@ -37,7 +37,7 @@ function Shown({ page }: { page: string }) {
   told.current.say = say
   // at once: a later effect would take away what the new page says by then
   useLayoutEffect(() => {
-    // what was said on another page is over
+    // a message of another page is over
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
   }, [page])

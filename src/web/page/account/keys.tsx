@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAsked } from '../lib/net.js'
 import { Card, Loaded, Mono } from '../parts/basics.js'
-import { Action, Field, Form } from './pieces.js'
+import { Action, Form, Input } from './pieces.js'
 import { useAccount } from './state.js'
 
 interface ApiKey {
@@ -43,11 +43,8 @@ export function Keys() {
             </ul>
           )}
         </Loaded>
-        <Form label="Make an API key" work={make}>
-          <Field label="What it is for">
-            <input name="name" required maxLength={64} />
-          </Field>
-          <button type="submit">Make a key</button>
+        <Form label="Make an API key" work={make} submit="Make a key">
+          <Input label="What it is for" name="name" required maxLength={64} />
         </Form>
       </Card>
       <Card title="Devices">
@@ -82,11 +79,8 @@ function Key({ apiKey: { id, name, createdAt }, onChange }: { apiKey: ApiKey; on
     <li>
       <strong>{name}</strong>
       <span class="soft">made {new Date(createdAt).toLocaleDateString()}</span>
-      <Form class="row" label={`Rename ${name}`} work={rename}>
+      <Form class="row" label={`Rename ${name}`} work={rename} submit="Rename" isPlain>
         <input name="name" required maxLength={64} aria-label="New name" placeholder="New name" />
-        <button type="submit" class="plain">
-          Rename
-        </button>
       </Form>
       <Action class="plain" work={revoke} label={`Revoke: ${name}`}>
         Revoke

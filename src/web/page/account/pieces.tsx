@@ -1,4 +1,10 @@
-import { type ComponentChildren, cloneElement, type TargetedEvent, type VNode } from 'preact'
+import {
+  type ComponentChildren,
+  cloneElement,
+  type PartialInputHTMLAttributes,
+  type TargetedEvent,
+  type VNode,
+} from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { amountText, chainName, short } from '../lib/format.js'
 import type { Chain, Price, TxStatus } from '../lib/types.js'
@@ -30,7 +36,7 @@ interface ActionProps {
 }
 
 /** A form submitted by its button or by Enter; emptied when its work says that it is done. */
-export function Form({ work, children, label, class: className = 'form' }: FormProps) {
+export function Form({ work, children, label, submit: text, isPlain, class: className = 'form' }: FormProps) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -44,6 +50,11 @@ export function Form({ work, children, label, class: className = 'form' }: FormP
   return (
     <form class={className} aria-label={label} aria-busy={isBusy} onSubmit={(event) => void submit(event)}>
       {children}
+      {text && (
+        <button type="submit" class={isPlain ? 'plain' : ''}>
+          {text}
+        </button>
+      )}
     </form>
   )
 }
@@ -51,11 +62,34 @@ interface FormProps {
   work: (data: FormData) => Promise<boolean>
   children: ComponentChildren
   label: string
+  /** Text of its button. */
+  submit?: string
+  isPlain?: boolean
   class?: string
 }
 
-/** Input under its label. */
-export function Field({ label, hint, children }: { label: string; hint?: string; children: VNode<{ id?: string }> }) {
+/** Text input under its label. */
+export const Input = ({ label, hint, ...input }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
+  <Field label={label} hint={hint}>
+    <input {...(input as object)} />
+  </Field>
+)
+
+/** Check box with its text. */
+export const Check = ({ children, ...input }: { children: string; name: string; defaultChecked?: boolean }) => (
+  <label class="check">
+    <input type="checkbox" {...input} />
+    <span>{children}</span>
+  </label>
+)
+
+interface Described {
+  label: string
+  hint?: string | undefined
+}
+
+/** Control under its label. */
+export function Field({ label, hint, children }: Described & { children: VNode<{ id?: string }> }) {
   const id = useId()
   return (
     <div class="field">

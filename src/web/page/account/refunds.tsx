@@ -5,12 +5,9 @@ import { useAsked } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, Loaded } from '../parts/basics.js'
 import { onceSent } from './followed.js'
-import { Action, chainText, Field, Form } from './pieces.js'
+import { Action, chainText, Form, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
-const POLL_MS = 1_000
-/** Polls until money that was taken is off the list; a chain may need minutes. */
-const POLLS = 120
 const ETHER_DECIMALS = 18
 
 /** `/@refunds`: what the wallet is owed, and taking it. */
@@ -81,11 +78,13 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
       <span class="soft">{reasonText(refund, chain)}</span>
       {refund.transaction && chain && <Action work={() => account.attempt(() => takeIt(refund))}>Take it</Action>}
       {refund.needsReceiver && chain && (
-        <Form label="Take it elsewhere" work={elsewhere}>
-          <Field label="Receiver on the hub" hint="Your wallet is a contract, which may not exist there">
-            <input {...TYPED} name="to" />
-          </Field>
-          <button type="submit">Take it</button>
+        <Form label="Take it elsewhere" work={elsewhere} submit="Take it">
+          <Input
+            label="Receiver on the hub"
+            hint="Your wallet is a contract, which may not exist there"
+            {...TYPED}
+            name="to"
+          />
         </Form>
       )}
     </li>
@@ -94,18 +93,18 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
 
 async function take(account: Account, refund: Refund, chain: Chain, onTaken: () => void): Promise<void> {
   const { network, transaction } = refund
-  // a chain that does not answer lists nothing
-  const isOwed = ({ refunds, unavailable }: Refunds) =>
-    unavailable.includes(network!) || refunds.some((one) => bare(one) === bare(refund))
-  await onceSent(account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data), async () => {
-    account.say('Sent. It is off the list once the chain has confirmed it.')
-    for (let polls = 0; polls < POLLS; polls++) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      const now = await readRefunds(account).catch(() => null)
-      if (!now || isOwed(now)) continue
+  await onceSent(account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data), {
+    say: account.say,
+    sent: 'Sent. It is off the list once the chain has confirmed it.',
+    isDone: async () => {
+      const { refunds, unavailable } = await readRefunds(account)
+      // a chain that does not answer lists nothing
+      return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
+    },
+    done() {
       onTaken()
-      return account.say('It is yours again.')
-    }
+      account.say('It is yours again.')
+    },
   })
 }
 

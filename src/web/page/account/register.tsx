@@ -6,7 +6,7 @@ import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, Field, FollowedList, Form } from './pieces.js'
+import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 import type { Transaction } from './wallets.js'
 
@@ -17,7 +17,7 @@ interface Quote {
   bridgeFee: string
 }
 
-/** What is known before a signature: whether the name is free, and what it costs. */
+/** Facts that are known before a signature: whether the name is free, and what it costs. */
 interface Offer {
   name: string
   chain: Chain
@@ -77,15 +77,15 @@ export function Register() {
             : 'No chain of this network takes registrations from your wallet.'}
         </p>
       ) : (
-        <Form label="Register a name" work={submit}>
-          <Field label="Name" hint={`1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`}>
-            <input
-              {...CLUSTER_NAME_RULES}
-              name="name"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          </Field>
+        <Form label="Register a name" work={submit} submit="Register">
+          <Input
+            label="Name"
+            hint={`1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`}
+            {...CLUSTER_NAME_RULES}
+            name="name"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
           <Field label="Pay on">
             <select name="chain" value={chain?.network} onChange={(event) => setLabel(event.currentTarget.value)}>
               {chains.map((one) => (
@@ -96,7 +96,6 @@ export function Register() {
             </select>
           </Field>
           <Price offer={offer} isName={isName} name={typed} />
-          <button type="submit">Register</button>
         </Form>
       )}
       <FollowedList />

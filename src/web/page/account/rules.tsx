@@ -1,9 +1,9 @@
-import { ApiError } from '../lib/api.js'
+import { ClusterdError } from '../../../client/error.js'
 import { amountOf, amountText } from '../lib/format.js'
 import { useAsked } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
 import { Loaded } from '../parts/basics.js'
-import { chainText, Field, Form, priceText } from './pieces.js'
+import { chainText, Field, Form, Input, priceText } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
 /** The rules of a name as a community. The form begins at those in force: a press alone changes nothing. */
@@ -16,7 +16,7 @@ export function Rules({ name }: { name: string }) {
 /** @returns null for a name that is no community */
 const rulesInForce = (account: Account, name: string): Promise<Community | null> =>
   account.send<Community>(`/v1/communities/${name}`).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'not_found') return null
+    if (error instanceof ClusterdError && error.code === 'not_found') return null
     throw error
   })
 
@@ -30,7 +30,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const who = rules?.ownersOnly ? 'owners' : !rules?.prices.length ? 'free' : isShown ? 'paid' : 'kept'
   const set = async (data: FormData) => {
     await account.attempt(() => setRules(account, { name, data, rules }))
-    // what was set stays there: after a reset the next press, as of a double click, would set what was before
+    // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
     return false
   }
   const option = (value: string, text: string) => (
@@ -39,7 +39,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
     </option>
   )
   return (
-    <Form label={`Rules of ${name}`} work={set}>
+    <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
       <Field label="Who may register">
         <select name="who">
           {who === 'kept' && option('kept', `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`)}
@@ -48,15 +48,15 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
           {option('owners', 'Only wallets of my cluster, for others too')}
         </select>
       </Field>
-      <Field label="Price" hint="It goes to your wallet; only for “everybody who pays”">
-        <input
-          name="amount"
-          inputMode="decimal"
-          placeholder="0.001"
-          autocomplete="off"
-          defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
-        />
-      </Field>
+      <Input
+        label="Price"
+        hint="It goes to your wallet; only for “everybody who pays”"
+        name="amount"
+        inputMode="decimal"
+        placeholder="0.001"
+        autocomplete="off"
+        defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
+      />
       <Field label="Paid on">
         <select name="chain">
           {chains.map((one) => (
@@ -67,7 +67,6 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
         </select>
       </Field>
       {(rules?.requirements.length || rules?.startsAt) && <p>Its requirements and its start stay as they are.</p>}
-      <button type="submit">Set the rules</button>
     </Form>
   )
 }

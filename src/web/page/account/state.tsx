@@ -1,14 +1,15 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, type Call, call } from '../lib/api.js'
+import { ClusterdError } from '../../../client/error.js'
+import { type Call, call } from '../lib/api.js'
 import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import type { Chain, Cluster, OwnedName } from '../lib/types.js'
-import { type Followed, useFollowed } from './followed.js'
+import { type Followed, forgetFollowed, useFollowed } from './followed.js'
 import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
 
-/** What the pages of a signed-in wallet share. */
+/** Parts that the pages of a signed-in wallet share. */
 
 interface Session {
   token: string
@@ -24,7 +25,7 @@ interface Question {
   /** Made when it is shown: it may wait for the question before. */
   text: string | (() => string)
   yes: string
-  /** It can't be taken back. */
+  /** Warns that it can't be taken back. */
   isGrave?: true
 }
 
@@ -35,7 +36,7 @@ export interface Account {
   chains: readonly Chain[]
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
-  /** Whether the key is refused: the wallet has to sign in again. */
+  /** Tells whether the key is refused: the wallet has to sign in again. */
   isEnded: boolean
   /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
   owned: Part<OwnedName>
@@ -75,10 +76,6 @@ export function useAccount(): Account {
 
 const SESSION_ITEM = 'clusterd.session'
 
-const storeSession = (session: Session | null): void => keepItem(SESSION_ITEM, session)
-
-type Say = Account['say']
-
 /** Signs in by a message bound to the wallet, so that a smart wallet's signature counts too. */
 async function tokenOf({ type, address, sign }: ConnectedAccount): Promise<string> {
   const query = new URLSearchParams({ type, wallet: address })
@@ -96,7 +93,7 @@ async function readAccount({ address }: Session, send: Account['send']) {
   return { cluster, owned: await readNames(address, [], send) }
 }
 
-const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 401
+const isRefused = (error: unknown): boolean => error instanceof ClusterdError && error.status === 401
 
 function sentenceOf(error: unknown): string {
   // wallets reject with plain objects
@@ -104,18 +101,7 @@ function sentenceOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
-
-/** Sends on a chain with an account that fits it. */
-async function sendOn(account: ConnectedAccount, chain: Chain, transaction: Transaction | string): Promise<string> {
-  if (account.type === 'evm' && chain.chainId !== null && typeof transaction !== 'string')
-    return account.send({ chainId: chain.chainId, ...transaction })
-  if (account.type === 'solana' && typeof transaction === 'string')
-    return account.send(bytesOf(transaction), chain.isTestnet)
-  throw new Error('This chain takes no payment from your wallet.')
-}
-
-/** What a wallet answers late of an approval is no payment. */
+/** A wallet's late answer to an approval is no payment. */
 const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
@@ -138,15 +124,6 @@ function withWallet(known: readonly BrowserWallet[], wallet: BrowserWallet): rea
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
 }
 
-/** The wallets of the browser, as they come. */
-function useWallets(): readonly BrowserWallet[] {
-  const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
-  useEffect(() => {
-    discoverWallets((wallet) => setWallets((known) => withWallet(known, wallet)))
-  }, [])
-  return wallets
-}
-
 /** Pause before the next question: it stands where the one before was, under a second click. */
 const DOUBLE_CLICK_MS = 500
 
@@ -155,20 +132,22 @@ function useTalk() {
   const [message, setMessage] = useState<Account['message']>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<Account['question']>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  const say: Say = (text, kind = 'note') => setMessage({ text, kind })
+  const say: Account['say'] = (text, kind = 'note') => setMessage({ text, kind })
   return {
     ...{ message, question, say },
     /** Asks once the question before is answered: a press that was meant for that one answers no other. */
-    confirmed(asked: Question, isStill: () => boolean): Promise<boolean> {
+    confirmed(asked: Question, left: AbortSignal): Promise<boolean> {
       const ask = () =>
         new Promise<boolean>((resolve) => {
-          if (!isStill()) return resolve(false)
+          if (left.aborted) return resolve(false)
           const answer = (isYes: boolean) => {
             setQuestion(null)
             resolve(isYes)
           }
           const text = typeof asked.text === 'string' ? asked.text : asked.text()
           setQuestion({ ...asked, text, answer })
+          // a question goes with its wallet: it would hold up those of the next one
+          left.addEventListener('abort', () => answer(false))
         })
       const answered = before.current.then(ask)
       before.current = answered.then(() => new Promise((resolve) => setTimeout(resolve, DOUBLE_CLICK_MS)))
@@ -177,36 +156,46 @@ function useTalk() {
   }
 }
 
-/** What is said and asked of a wallet's work: nothing where another one is signed in by then. */
-function useVoice(talk: ReturnType<typeof useTalk>, payer: string) {
-  const who = useRef(payer)
-  who.current = payer
-  const isStill = () => who.current === payer
-  const say: Say = (...said) => {
-    if (isStill()) talk.say(...said)
-  }
-  const confirmed = (asked: Question) => talk.confirmed(asked, isStill)
-  const shown = useRef(talk.question)
-  shown.current = talk.question
-  // a question goes with its wallet: it would hold up those of the next one
-  useLayoutEffect(() => (payer ? () => shown.current?.answer(false) : undefined), [payer])
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      return (await work()) !== false
-    } catch (error) {
-      say(sentenceOf(error), 'error')
-      return false
-    }
-  }
-  return { say, confirmed, attempt }
+/** State that all wallets of the page share. */
+interface Shared {
+  session: Session | null
+  keep(session: Session | null): void
+  wallets: readonly BrowserWallet[]
+  chains: readonly Chain[]
+  talk: ReturnType<typeof useTalk>
 }
 
-/** Requests with the wallet's key, until one finds that it has ended. */
-function useSend(session: Session | null, isTestnet: boolean) {
-  const [ended, setEnded] = useState<string | null>(null)
+/** Holds the account of the pages below; what belongs to one wallet on one network goes with them. */
+export function AccountProvider({ children }: { children: ComponentChildren }) {
+  const { isTestnet } = useNet()
+  const [session, setSession] = useState(() => kept<Session>(SESSION_ITEM))
+  const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
+  const [chains, setChains] = useState<readonly Chain[]>([])
+  const talk = useTalk()
+  const keep = (next: Session | null) => {
+    keepItem(SESSION_ITEM, next)
+    setSession(next)
+  }
+  const say = useRef(talk.say)
+  useEffect(() => {
+    discoverWallets((wallet) => setWallets((known) => withWallet(known, wallet)))
+    const why = (error: unknown) => say.current(sentenceOf(error), 'error')
+    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
+  }, [])
+  const shared = { session, keep, wallets, chains: chains.filter((chain) => chain.isTestnet === isTestnet), talk }
+  return (
+    <OfWallet key={`${session?.address} ${isTestnet}`} isTestnet={isTestnet} shared={shared}>
+      {children}
+    </OfWallet>
+  )
+}
+
+/** Requests with the wallet's key, until one finds that the key has ended. */
+function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal) {
+  const [endedKey, setEndedKey] = useState<string>()
   const latest = useRef(session)
   latest.current = session
-  const send = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
     try {
       return await call<T>(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
@@ -215,65 +204,59 @@ function useSend(session: Session | null, isTestnet: boolean) {
       const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late answer ends nothing of who has signed in since
-      if (!isOver || latest.current?.token !== session.token) throw error
-      if (kept<Session>(SESSION_ITEM)?.token === session.token) storeSession(null)
-      setEnded(session.token)
+      if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
+      keepItem(SESSION_ITEM, null)
+      setEndedKey(session.token)
       throw new KeyEnded()
     }
   }
-  return { send, isEnded: session !== null && session.token === ended }
+  return { send, isEnded: session !== null && session.token === endedKey }
 }
 
-/** Holds the account of the pages below. */
-export function AccountProvider({ children }: { children: ComponentChildren }) {
-  const { isTestnet } = useNet()
-  const [session, setSession] = useState(() => kept<Session>(SESSION_ITEM))
+function OfWallet({
+  isTestnet,
+  shared,
+  children,
+}: {
+  isTestnet: boolean
+  shared: Shared
+  children: ComponentChildren
+}) {
+  const { session, keep, wallets, chains, talk } = shared
   const [known, setKnown] = useState<Known>(UNKNOWN)
-  const [chains, setChains] = useState<readonly Chain[]>([])
-  const wallets = useWallets()
-  const talk = useTalk()
-  const { send, isEnded } = useSend(session, isTestnet)
+  const [leaving] = useState(() => new AbortController())
+  useLayoutEffect(() => () => leaving.abort(), [leaving])
+  const left = leaving.signal
 
-  const keep = (next: Session | null) => {
-    storeSession(next)
-    // who signs in again goes on with what is on the page
-    if (next?.address !== session?.address) setKnown(UNKNOWN)
-    setSession(next)
+  const say: Account['say'] = (...said) => {
+    if (!left.aborted) talk.say(...said)
   }
-  const payer = session?.address ?? ''
-  const voice = useVoice(talk, payer)
-  const { say, attempt } = voice
-  const key = `${session?.token} ${isTestnet}`
-  const tell = useRef(talk.say)
-  const shown = useRef(key)
-  shown.current = key
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      return (await work()) !== false
+    } catch (error) {
+      say(sentenceOf(error), 'error')
+      return false
+    }
+  }
+  const { send, isEnded } = useSend(session, isTestnet, left)
   const reload = async () => {
     if (!session) return
     try {
       await send('/v1/auth/validate')
-      const read = await readAccount(session, send)
-      // another wallet or network may be shown by now
-      if (shown.current === key) setKnown(read)
+      setKnown(await readAccount(session, send))
     } catch (error) {
-      if (shown.current !== key) return
-      talk.say(sentenceOf(error), 'error')
-      // where nothing is shown yet, nothing can be lost
+      say(sentenceOf(error), 'error')
+      // before anything is shown, nothing can be lost
       if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
     }
   }
-  const latest = useRef(reload)
-  latest.current = reload
-  const whose = `${session?.address} ${isTestnet}`
+  const newest = useRef(reload)
+  newest.current = reload
+  const token = session?.token
   useEffect(() => {
-    if (whose) setKnown(UNKNOWN)
-  }, [whose])
-  useEffect(() => {
-    if (key) void latest.current()
-  }, [key])
-  useEffect(() => {
-    const why = (error: unknown) => tell.current(sentenceOf(error), 'error')
-    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
-  }, [])
+    if (token) void newest.current()
+  }, [token])
 
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
@@ -284,16 +267,17 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
     return found
   }
-  const { forget, ...sent } = useFollowed({ payer, isTestnet }, say, () => latest.current())
+  const payer = session?.address ?? ''
   const value: Account = {
-    ...{ session, wallets, ...known, ...talk, ...voice, isTestnet, isEnded, send, reload, account },
+    ...{ session, wallets, chains, ...known, isTestnet, say, attempt, send, reload, account },
+    ...{ message: talk.message, question: talk.question, confirmed: (asked) => talk.confirmed(asked, left) },
+    isEnded,
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
-      // another wallet or network, or a newer answer, may be shown by now
+      // a newer answer may be shown by now
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
-    chains: chains.filter((chain) => chain.isTestnet === isTestnet),
-    ...sent,
+    ...useFollowed({ payer, isTestnet }, say, () => newest.current()),
     async signIn(wallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
@@ -307,15 +291,15 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
       if (everywhere && !isRevoked) return
       // the key is forgotten here even where the server can't revoke it now
       keep(null)
-      forget()
+      forgetFollowed()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     async pay(chain, transaction, ...approvals) {
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await sendOn(from, chain, approval).catch(withoutPayment)
-      return sendOn(from, chain, transaction)
+      for (const approval of approvals) if (approval) await from.send(chain, approval).catch(withoutPayment)
+      return from.send(chain, transaction)
     },
   }
   return <Context.Provider value={value}>{children}</Context.Provider>

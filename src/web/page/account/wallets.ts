@@ -3,6 +3,7 @@ import { getWallets } from '@wallet-standard/app'
 import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
+import type { Chain } from '../lib/types.js'
 
 /** An EVM transaction; `value` in wei. */
 export interface Transaction {
@@ -37,29 +38,22 @@ async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T
   return Promise.race([answer, over]).finally(() => clearTimeout(timer))
 }
 
-interface WalletAccount {
+/** An account of a wallet. */
+export interface ConnectedAccount {
   type: 'evm' | 'solana'
   /** Address in the service's answer form: EVM in lower case. */
   address: string
   /** @returns the signature in 0x hex */
   sign(message: string): Promise<string>
+  /**
+   * Sends on a chain, to which an EVM wallet switches before.
+   * @param transaction of Solana: serialized, in base64
+   * @returns the transaction's hash, or its signature in base58
+   */
+  send(chain: Chain, transaction: Transaction | string): Promise<string>
 }
 
-type EvmTransaction = Transaction & { chainId: number }
-
-interface EvmAccount extends WalletAccount {
-  type: 'evm'
-  /** Switches to the chain and sends. @returns the transaction's hash */
-  send(transaction: EvmTransaction): Promise<string>
-}
-
-interface SolanaAccount extends WalletAccount {
-  type: 'solana'
-  /** Signs and sends a serialized transaction. @returns its signature in base58 */
-  send(transaction: Uint8Array, isTestnet: boolean): Promise<string>
-}
-
-export type ConnectedAccount = EvmAccount | SolanaAccount
+const unfit = () => new Error('This chain takes no payment from your wallet.')
 
 export interface BrowserWallet {
   /** Stable over reloads. */
@@ -68,7 +62,7 @@ export interface BrowserWallet {
   /** A data URI. */
   icon: string
   type: 'evm' | 'solana'
-  /** What it is in this page, by which one that announces itself twice is known. */
+  /** Identity of a wallet in this page, by which one that announces itself twice is known. */
   source: unknown
   connect(): Promise<ConnectedAccount>
 }
@@ -111,9 +105,13 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
         ...{ type: 'evm', address: address.toLowerCase() },
         sign: (message) =>
           provider.request({ method: 'personal_sign', params: [hexOf(utf8(message)), address] }) as Promise<string>,
-        async send(transaction: EvmTransaction) {
-          await switchTo(provider, transaction.chainId)
-          const sent = Promise.resolve(source.request(sending(address, transaction))).then((hash) => {
+        async send({ chainId }, transaction) {
+          if (chainId === null || typeof transaction === 'string') throw unfit()
+          await switchTo(provider, chainId)
+          const { to, data, value } = transaction
+          const call = { from: address, to, data, value: hexOfNumber(value), chainId: hexOfNumber(chainId) }
+          const asked = { method: 'eth_sendTransaction', params: [call] }
+          const sent = Promise.resolve(source.request(asked)).then((hash) => {
             if (typeof hash !== 'string' || hash === '') throw new Error(`${name} has not sent the transaction.`)
             return hash
           })
@@ -134,11 +132,6 @@ async function switchTo(provider: Provider, chainId: number): Promise<void> {
   if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }
 
-const sending = (from: string, { chainId, to, data, value }: EvmTransaction) => ({
-  method: 'eth_sendTransaction',
-  params: [{ from, to, data, value: hexOfNumber(value), chainId: hexOfNumber(chainId) }],
-})
-
 /** Wallet Standard's wallet with the features in use. */
 type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: StandardConnectFeature & SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
@@ -149,7 +142,7 @@ function isUsable(wallet: Wallet): wallet is Wallet & StandardWallet {
     const { chains, features } = wallet
     return chains.some((chain) => chain.startsWith('solana:')) && StandardConnect in features && SIGN in features
   } catch {
-    // one that is broken hides no other
+    // a broken list hides no other
     return false
   }
 }
@@ -170,7 +163,9 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           if (!signed) throw new Error(`${name} gave no signature.`)
           return hexOf(signed.signature)
         },
-        async send(transaction, isTestnet) {
+        async send({ isTestnet }, base64) {
+          if (typeof base64 !== 'string') throw unfit()
+          const transaction = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
           const feature = features['solana:signAndSendTransaction']
           if (!feature) throw new Error(`${name} can not send transactions.`)
           const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'

@@ -1,22 +1,14 @@
-/** Client of the service's API, as far as the pages use it. */
+import { ClusterdError } from '../../../client/error.js'
+import { Transport } from '../../../client/transport.js'
+import type { Method } from '../../../client/types.js'
 
 const TIMEOUT_MS = 40_000
 const UNREACHABLE = 'The service can not be reached now.'
-
-/** Error answer of the API; status 0 where none came. */
-export class ApiError extends Error {
-  override name = 'ApiError'
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message)
-  }
-}
+/** Codes of failures that are not the service's. */
+const OWN_CODES = ['network', 'timeout', 'unexpected']
 
 export interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method?: Method
   isTestnet: boolean
   /** Authentication key. */
   token?: string | null | undefined
@@ -24,21 +16,16 @@ export interface Call {
   signal?: AbortSignal
 }
 
-/** Asks the service. A 404 whose body is no error (an unknown address) is an answer. @throws ApiError */
+/** Asks the service. A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */
 export async function call<T>(path: string, { method, isTestnet, token, body, signal }: Call): Promise<T> {
-  const headers: Record<string, string> = { accept: 'application/json' }
-  if (token) headers.authorization = `Bearer ${token}`
-  if (body !== undefined) headers['content-type'] = 'application/json'
-  const url = isTestnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
-  const response = await fetch(url, {
-    ...{ method: method ?? (body === undefined ? 'GET' : 'POST'), headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => {
-    throw new ApiError(0, 'unreachable', UNREACHABLE)
-  })
-  // null: cut off on its way, or the page of a proxy
-  const answer = await response.json().catch(() => null)
-  if (answer && (response.ok || (response.status === 404 && answer.error === undefined))) return answer as T
-  throw new ApiError(response.status, answer?.error ?? '', answer?.message ?? UNREACHABLE)
+  const options = { url: location.origin, testnet: isTestnet, timeoutMs: TIMEOUT_MS, retries: 0 }
+  const transport = new Transport({ ...options, ...(token && { token }) })
+  try {
+    return (await transport.call(method ?? (body === undefined ? 'GET' : 'POST'), path, { body, signal })) as T
+  } catch (error) {
+    if (!(error instanceof ClusterdError)) throw error
+    const { code, status, body: answer } = error
+    if (status === 404 && answer && typeof answer === 'object' && !('error' in answer)) return answer as T
+    throw OWN_CODES.includes(code) ? new ClusterdError(code, UNREACHABLE, { status }) : error
+  }
 }

@@ -1,4 +1,4 @@
-/** What a tab knows over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
+/** Memory of a tab over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
 
 /** @returns null for what is not kept */
 export function kept<T>(item: string): T | null {

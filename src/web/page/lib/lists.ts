@@ -39,7 +39,7 @@ export function useParts<T>(
   const from = asked.data
   const latest = useRef(from)
   latest.current = from
-  // what follows another list than this one came too late
+  // an answer to another list than this one came too late
   const shown = grown?.from === from && grown ? grown.asked : asked
   return {
     asked: shown,

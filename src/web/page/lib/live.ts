@@ -3,7 +3,7 @@ import { call } from './api.js'
 import { type Asked, useAsk, useAsked, useNet } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
-/** What moves by itself: the one place that knows how. */
+/** Moving parts: the one place that knows how. */
 
 /** Pause between two looks at the feed: beside a stream it mends what that may have missed. */
 const FEED_PAUSE_MS = { streamed: 30_000, alone: 2_000 }

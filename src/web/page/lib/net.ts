@@ -14,7 +14,6 @@ export function useNet() {
     href,
     go: (path: string, replace = false) => route(href(path), replace),
     get: <T>(path: string, signal?: AbortSignal) => call<T>(path, { isTestnet, ...(signal && { signal }) }),
-    post: <T>(path: string, body: unknown) => call<T>(path, { isTestnet, body }),
   }
 }
 
@@ -26,7 +25,7 @@ export interface Asked<T> {
 export interface Asking<T> {
   /** Pause before it is asked again; 0: once. */
   everyMs?: number
-  /** Whether an answer is the last. */
+  /** Tells whether an answer is the last. */
   isLast?: (data: T) => boolean
 }
 

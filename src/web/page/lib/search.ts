@@ -1,4 +1,4 @@
-/** Where a search leads, decided by the form of the text. */
+/** Target of a search, decided by the form of the text. */
 export type Found =
   | { page: 'name'; name: string }
   | { page: 'member'; community: string; name: string }
@@ -30,7 +30,7 @@ export function find(input: string): Found | null {
   return { page: 'name', name: text.toLowerCase() }
 }
 
-/** Whether a path's second part is a transaction, and no name below the community `tx`. */
+/** Tells whether a path's second part is a transaction, and no name below the community `tx`. */
 export const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => NAME.test(text)
 

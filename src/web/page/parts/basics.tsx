@@ -137,11 +137,28 @@ export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
 interface MoreProps {
   isMore: boolean
   onMore: () => Promise<unknown>
-  /** What is said where it does not go on. */
+  /** Words where it does not go on. */
   atEnd?: string | undefined
 }
 
-/** What is asked for: skeleton lines until it is there, words where that fails. */
+/** Names, as far as they were read. */
+export const Names = ({ names, ...rest }: { names: readonly { name: string }[] } & MoreProps) =>
+  names.length === 0 ? (
+    <p class="empty">No name yet.</p>
+  ) : (
+    <>
+      <ul class="names">
+        {names.map(({ name }) => (
+          <li key={name}>
+            <Name name={name} />
+          </li>
+        ))}
+      </ul>
+      <More {...rest} />
+    </>
+  )
+
+/** Content that is asked for: skeleton lines until it is there, words where that fails. */
 export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
   if (asked.data !== undefined)
     return (

@@ -11,7 +11,7 @@ const ETHER_DECIMALS = 18
 type Data = FeedEvent['data']
 const text = (data: Data, field: string): string => String((data as Record<string, unknown>)[field] ?? '')
 
-/** What stands for a word of a sentence. */
+/** Placeholder of a word of a sentence. */
 const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':name': (data) => <Name name={text(data, 'name')} />,
   ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
@@ -48,7 +48,7 @@ function Item({ event }: { event: FeedEvent }) {
   )
 }
 
-/** Whether an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
+/** Tells whether an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
 export const isTelling = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 

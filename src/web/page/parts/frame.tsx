@@ -4,7 +4,7 @@ import { useNet } from '../lib/net.js'
 import { Link } from './basics.js'
 import { Search } from './search.js'
 
-/** What every page has around it. */
+/** Frame of every page. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path, route } = useLocation()
   const { isTestnet, href } = useNet()

@@ -1,18 +1,20 @@
-import { ApiError, call } from '../lib/api.js'
+import type { ComponentChildren } from 'preact'
+import { ClusterdError } from '../../../client/error.js'
+import { call } from '../lib/api.js'
 import { amountText, chainName } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Picture } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Names, Picture } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
 
 /** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
-const isMissing = (error: Error | undefined): boolean => error instanceof ApiError && error.status === 404
+const isMissing = (error: Error | undefined): boolean => error instanceof ClusterdError && error.status === 404
 
 /** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
 export function NamePage({ name }: { name: string }) {
@@ -24,19 +26,29 @@ export function NamePage({ name }: { name: string }) {
   if (missing) return <FreeName name={canonical} />
   return (
     <>
-      <div class="head">
-        <Picture name={canonical} size={88} />
-        <div>
-          <h1>
-            <Name name={canonical} />
-          </h1>
-          <p class="soft">{cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}</p>
-        </div>
-      </div>
+      <Head picture={canonical} title={<Name name={canonical} />}>
+        <p class="soft">{cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}</p>
+      </Head>
       {community.data && 'prices' in community.data && <Rules name={canonical} community={community.data} />}
       <ClusterView asked={cluster} />
     </>
   )
+}
+
+const Head = ({ picture, title, class: className, children }: HeadProps) => (
+  <div class="head">
+    {picture && <Picture name={picture} size={88} />}
+    <div>
+      <h1 class={className}>{title}</h1>
+      {children}
+    </div>
+  </div>
+)
+interface HeadProps {
+  picture: string | null | undefined
+  title: ComponentChildren
+  class?: string
+  children: ComponentChildren
 }
 
 const summaryOf = ({ wallets, createdAt }: Cluster): string =>
@@ -49,21 +61,15 @@ function FreeName({ name }: { name: string }) {
     call<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`, { isTestnet: !isTestnet }),
   )
   return (
-    <div class="head">
-      <Picture name={name} size={88} />
-      <div>
-        <h1>
-          <Name name={name} />
-        </h1>
-        <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
-        <p class="row">
-          <Link to={`/@register?name=${name}`} class="button">
-            Register it
-          </Link>
-          {elsewhere.data?.id && <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>}
-        </p>
-      </div>
-    </div>
+    <Head picture={name} title={<Name name={name} />}>
+      <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
+      <p class="row">
+        <Link to={`/@register?name=${name}`} class="button">
+          Register it
+        </Link>
+        {elsewhere.data?.id && <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>}
+      </p>
+    </Head>
   )
 }
 
@@ -134,27 +140,12 @@ function Owned({ address }: { address: string | undefined }) {
   )
   return (
     <Loaded asked={asked} lines={1}>
-      {({ items, isMore }) =>
-        items.length === 0 ? (
-          <p class="empty">No name yet.</p>
-        ) : (
-          <>
-            <ul class="names">
-              {items.map(({ name }) => (
-                <li key={name}>
-                  <Name name={name} />
-                </li>
-              ))}
-            </ul>
-            <More isMore={isMore} onMore={more} />
-          </>
-        )
-      }
+      {({ items, isMore }) => <Names names={items} isMore={isMore} onMore={more} />}
     </Loaded>
   )
 }
 
-/** What wallets have done, newest first. */
+/** Changes of wallets, newest first. */
 function History({ addresses, isReady = true }: { addresses: readonly string[]; isReady?: boolean }) {
   const { isTestnet } = useNet()
   const actors = addresses.slice(0, ACTORS)
@@ -206,31 +197,32 @@ export function MemberPage({ community, name }: { community: string; name: strin
   useTitle(full)
   return (
     <>
-      <div class="head">
-        <Picture name={community} size={88} />
-        <div>
-          <h1>
+      <Head
+        picture={community}
+        title={
+          <>
             <Name name={community.toLowerCase()} />
             {name.toLowerCase()}
-          </h1>
-          <Loaded asked={found} lines={1}>
-            {(record) =>
-              record ? (
-                <p>
-                  <Address address={record.address} isWhole />
-                </p>
-              ) : (
-                <>
-                  <p>Nobody has this name.</p>
-                  <Link to={`/@communities?community=${community}&name=${name}`} class="button">
-                    Get it
-                  </Link>
-                </>
-              )
-            }
-          </Loaded>
-        </div>
-      </div>
+          </>
+        }
+      >
+        <Loaded asked={found} lines={1}>
+          {(record) =>
+            record ? (
+              <p>
+                <Address address={record.address} isWhole />
+              </p>
+            ) : (
+              <>
+                <p>Nobody has this name.</p>
+                <Link to={`/@communities?community=${community}&name=${name}`} class="button">
+                  Get it
+                </Link>
+              </>
+            )
+          }
+        </Loaded>
+      </Head>
       {found.data && <AddressView address={found.data.address} />}
     </>
   )
@@ -245,31 +237,25 @@ export function AddressPage({ address }: { address: string }) {
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
-      <div class="head">
-        {clusterName && <Picture name={clusterName} size={88} />}
-        <div>
-          <h1 class="address">
-            <Mono text={address} isWhole />
-          </h1>
-          <Loaded asked={record} lines={1}>
-            {({ type, isVerified }) =>
-              clusterName ? (
-                <p class="row">
-                  <Name name={clusterName} />
-                  {walletName && !clusterName.includes('/') && <span class="soft">wallet {walletName}</span>}
-                  <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
-                  <Badge>{type}</Badge>
-                </p>
-              ) : (
-                <p class="row">
-                  {type === null ? 'This is no address that is known here.' : 'It has no name in public.'}
-                  {type !== null && <Badge>{type}</Badge>}
-                </p>
-              )
-            }
-          </Loaded>
-        </div>
-      </div>
+      <Head picture={clusterName} title={<Mono text={address} isWhole />} class="address">
+        <Loaded asked={record} lines={1}>
+          {({ type, isVerified }) =>
+            clusterName ? (
+              <p class="row">
+                <Name name={clusterName} />
+                {walletName && !clusterName.includes('/') && <span class="soft">wallet {walletName}</span>}
+                <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+                <Badge>{type}</Badge>
+              </p>
+            ) : (
+              <p class="row">
+                {type === null ? 'This is no address that is known here.' : 'It has no name in public.'}
+                {type !== null && <Badge>{type}</Badge>}
+              </p>
+            )
+          }
+        </Loaded>
+      </Head>
       {record.data && record.data.type !== null && <AddressView address={record.data.address} />}
     </>
   )

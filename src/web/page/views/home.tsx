@@ -16,23 +16,16 @@ const OVERVIEW_PAUSE_MS = 5_000
 /** Lag from which a chain counts as behind, seconds. */
 const BEHIND_SECONDS = 60
 
-const COUNTS = [
-  ['clusters', 'clusters'],
-  ['events', 'events'],
-] as const
-
-function Counts({ counts }: Pick<Overview, 'counts'>) {
-  return (
-    <dl class="counts">
-      {COUNTS.map(([field, title]) => (
-        <div key={field}>
-          <dt>{title}</dt>
-          <dd>{grouped(counts[field])}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
+const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
+  <dl class="counts">
+    {Object.entries({ clusters, events }).map(([title, count]) => (
+      <div key={title}>
+        <dt>{title}</dt>
+        <dd>{grouped(count)}</dd>
+      </div>
+    ))}
+  </dl>
+)
 
 function Chains({ chains }: Pick<Overview, 'chains'>) {
   return (

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { amountText, grouped } from '../lib/format.js'
-import { useStatus } from '../lib/live.js'
+import { isFinal, useStatus } from '../lib/live.js'
 import { useAsk, useNet, useTitle } from '../lib/net.js'
 import { isTx } from '../lib/search.js'
 import type { Chain, TxStatus } from '../lib/types.js'
@@ -50,8 +50,6 @@ function stationsOf(found: TxStatus): Station[] {
   const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
   return [sent(found), confirmed(found), ...(isBridged ? [bridged(found)] : []), decided(found)]
 }
-
-const isFinal = ({ status }: TxStatus): boolean => ['finalized', 'lost_bid', 'invalid'].includes(status)
 
 const sent = ({ status, updatedAt, block }: TxStatus): Station =>
   status === 'not_found'
@@ -184,7 +182,7 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   released: 'The recipient has the money.',
 }
 
-/** What is owed back, and how to get it; null where nothing is. */
+/** Debts, and how to get them; null where there are none. */
 function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
   if (!credit && !refund) return null
   return (

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http'
+import type { Route } from '../http/route.js'
+
+/** The route that a request asks for, and the parameters of its path, decoded. */
+export interface Match {
+  route: Route
+  params: Readonly<Record<string, string>>
+}
+
+/**
+ * Creates the router: it finds the first route whose path matches, whatever the case of its texts, with a slash at the
+ * end or without; null where there is none, and for a path that can't be decoded.
+ */
+export function createRouter(routes: readonly Route[]) {
+  const table = routes.flatMap((route) =>
+    [route.path, ...(route.aliases ?? [])].map((path) => ({
+      ...{ route, method: route.method.toUpperCase() },
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
+    })),
+  )
+  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match | null => {
+    const asked = method === 'HEAD' ? 'GET' : method
+    const path = pathOf(url)
+    for (const { method, pattern, route } of table) {
+      const found = method === asked ? pattern.exec(path) : null
+      if (!found) continue
+      const params = { ...found.groups }
+      for (const [name, text] of Object.entries(params)) {
+        const own = decoded(text)
+        if (own === null) return null
+        params[name] = own
+      }
+      return { route, params }
+    }
+    return null
+  }
+}
+
+/** The path of a URL, which a proxy may send with its origin (RFC 9112, 3.2.2). */
+function pathOf(url: string): string {
+  const path = url.split('?', 1)[0]!
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
+}
+
+/** A text of a path without its escapes; null where they are broken. */
+export function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
+import { withNetwork } from '../values.js'
+
+const replay = lazily(() => import('./replay.js'))
+const verify = lazily(() => import('./verify.js'))
+const rewind = lazily(() => import('./rewind.js'))
+const restored = lazily(() => import('./restored.js'))
+const exported = lazily(() => import('./export.js'))
+
+/** `clusterd journal …`: the record of all entries, from which every table follows. */
+export function addJournalCommands(program: Command): void {
+  const journal = program.command('journal').description('replay, verify, rewind or export the record of all entries')
+  withNetwork(journal.command('replay'), 'default: both', { takesBoth: true })
+    .description('rebuild the tables beside the live ones and compare their state hashes')
+    .action(replay('replayAll'))
+  journal
+    .command('verify')
+    .description('read the hubs’ logs again from their nodes, and compare them with the journal')
+    .option(...JSON_OPTION)
+    .action(verify('verifyJournal'))
+  withNetwork(journal.command('rewind'), 'to be sure')
+    .description(
+      'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --block and --yes starts a new generation',
+    )
+    .requiredOption('--chain <label>', 'the chain, by its network label')
+    .option('--block <n>', 'the first block to leave out; shown by default: after the newest that the chain still has')
+    .option('--yes', 'do it')
+    .option(...JSON_OPTION)
+    .action(rewind('rewindChain'))
+  journal
+    .command('unhalt')
+    .description('let a chain go on that was halted over a block which its nodes show again')
+    .requiredOption('--chain <label>', 'the chain, by its network label')
+    .action(rewind('unhalt'))
+  journal
+    .command('restored')
+    .description(
+      'after a restored backup or the take-over of a standby that lacked commits: shows what begins anew; with --yes readers of the feed, leaders and jobs do',
+    )
+    .option('--yes', 'do it')
+    .option(...JSON_OPTION)
+    .action(restored('restored'))
+  withNetwork(journal.command('export'), 'default: both')
+    .description('write the public feed to a file, JSON lines packed by gzip: a copy for anybody')
+    .requiredOption('--out <file>', 'the file, which must not exist')
+    .option(...JSON_OPTION)
+    .action(exported('exportFeed'))
+}

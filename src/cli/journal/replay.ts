@@ -1,0 +1,23 @@
+import { type Replayed, replay } from '../../db/journal/replay.js'
+import { countEntries } from '../../ops/progressBar.js'
+import { withPool } from '../database.js'
+import { type NetworkOptions, networksOf } from '../values.js'
+
+/**
+ * `clusterd journal replay`: rebuilds each network from its journal and compares the state hashes; exit code 1 for a
+ * difference.
+ */
+export async function replayAll(command: NetworkOptions): Promise<void> {
+  const results = await withPool({ command: 'replay' }, async (pool) => {
+    const done: Replayed[] = []
+    for (const network of networksOf(command))
+      done.push(await replay(pool, network, { onProgress: countEntries(network) }))
+    return done
+  })
+  for (const { network, generation, entries, live, rebuilt } of results) {
+    const isEqual = live === rebuilt
+    console.log(`${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`)
+    console.log(`  live    ${live}\n  rebuilt ${rebuilt}`)
+    if (!isEqual) process.exitCode = 1
+  }
+}

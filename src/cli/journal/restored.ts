@@ -1,0 +1,40 @@
+import { beginAfterRestore, type Restored } from '../../db/journal/restored.js'
+import { despiteDeadlocks } from '../../db/journal/rewind/lock.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { withPool } from '../database.js'
+import { printJson } from '../output.js'
+
+export interface RestoredCommand {
+  yes?: boolean
+  json?: boolean
+}
+
+/**
+ * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`, for
+ * all networks in one transaction.
+ */
+export async function restored({ yes = false, json }: RestoredCommand): Promise<void> {
+  const networks = await withPool({ command: 'restored' }, async (pool) => {
+    const client = await pool.connect()
+    try {
+      return await despiteDeadlocks(client, async () => {
+        await client.query('BEGIN')
+        const begun: Record<string, Restored> = {}
+        for (const network of NETWORKS) begun[network] = await beginAfterRestore(client, network)
+        await client.query(yes ? 'COMMIT' : 'ROLLBACK')
+        return begun
+      })
+    } finally {
+      // destroyed: what was begun and not ended is undone with its connection
+      client.release(true)
+    }
+  })
+  if (json) return printJson({ applied: yes, networks })
+  console.log(yes ? 'The database counts as restored:' : 'This would begin anew (nothing is changed yet):')
+  for (const [network, { feed, entries, jobs }] of Object.entries(networks)) {
+    console.log(`  ${network}: ${entries} entries of the journal; the feed's number ${feed.from} becomes ${feed.to},`)
+    console.log(`    so that every reader begins anew; jobs looked at again: ${jobs}`)
+    console.log('    signed changes are answered 503 until the head of the hub is folded again')
+  }
+  if (!yes) console.log('To do it: the same with --yes')
+}

@@ -1,0 +1,108 @@
+import type pg from 'pg'
+import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { type ChainConfig, ConfigError } from '../../config/index.js'
+import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
+import { rewind } from '../../db/journal/rewind/index.js'
+import type { RewindReport, Sample } from '../../db/journal/rewind/report.js'
+import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
+import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
+import { countEntries } from '../../ops/progressBar.js'
+import { withPool } from '../database.js'
+import { printJson } from '../output.js'
+import { blockOf, configuredChain } from '../values.js'
+
+export interface RewindCommand {
+  network?: string
+  chain: string
+  block?: string
+  yes?: boolean
+  json?: boolean
+}
+
+/**
+ * `clusterd journal rewind`: shows the effect of leaving out a chain's blocks from one on; applies it as a new
+ * generation with `--yes`.
+ * @throws Error with one sentence for invalid options or an impossible block
+ */
+export async function rewindChain(command: RewindCommand): Promise<void> {
+  const config = configOf(command)
+  const block = startOf(command)
+  await withPool({ command: 'rewind', max: 3 }, async (pool) => {
+    const row = await rowOf(pool, config)
+    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+    const at = block ?? (await suggestedBlock(pool, chain, row))
+    if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
+    const target = await rewindPoint(pool, chain, row, at)
+    const report = await rewind(pool, target, { apply: command.yes === true, onProgress: countEntries('rewinding') })
+    if (command.json) printJson({ applied: command.yes === true, ...report })
+    else print(report, command.yes === true)
+  })
+}
+
+/**
+ * `clusterd journal unhalt`: lets a chain go on that was halted over a block which it has again.
+ * @throws Error with one sentence where the chain is not halted, or shows another block there
+ */
+export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
+  const config = configuredChain(label)
+  await withPool({ command: 'unhalt' }, async (pool) => {
+    const row = await rowOf(pool, config)
+    if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
+    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+    if (!(await hasCheckpoint(chain, row)))
+      throw new Error(
+        `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
+      )
+    if (!(await unhaltChain(pool, row))) throw new Error(`chain "${label}" was rewound meanwhile.`)
+    console.log(`chain "${label}" has block ${row.nextBlock - 1}: it is indexed again from block ${row.nextBlock} on.`)
+  })
+}
+
+function configOf({ chain: label, network }: RewindCommand): ChainConfig {
+  const config = configuredChain(label)
+  if (network !== undefined && network !== config.network)
+    throw new ConfigError(`Chain "${label}" belongs to ${config.network}, not to ${network}.`)
+  return config
+}
+
+function startOf({ block, yes }: RewindCommand): number | null {
+  if (block !== undefined) return blockOf('--block', block)
+  if (yes) throw new Error('--yes needs --block: a run without both names the block that will do.')
+  return null
+}
+
+async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<ChainRow> {
+  const row = await findChain(pool, network, label)
+  if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
+  return row
+}
+
+function print(report: RewindReport, isApplied: boolean): void {
+  const { network, label, block, generation, entries, events } = report
+  const done = `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
+  console.log(
+    isApplied
+      ? done
+      : `${network}: leaving out the blocks of chain "${label}" from ${block} on would change this (nothing is changed yet):`,
+  )
+  console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
+  console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
+  list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
+  list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
+  list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)
+  list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
+  console.log(`  messages taken in anew: ${report.messages}`)
+  console.log(`  payments for community names taken in anew: ${report.payments}`)
+  list('deliveries looked at again', report.deliveries, ({ id }) => String(id))
+  list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
+  if (report.staying.count > 0)
+    console.log('    the hub has or may have taken them: see whether the chain still has what they came from')
+  console.log(`  verdicts on transactions worked out anew: ${report.verdicts}`)
+  if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
+}
+
+function list<T>(title: string, { count, first }: Sample<T>, text: (item: T) => string): void {
+  console.log(`  ${title}: ${count}`)
+  for (const item of first) console.log(`    ${text(item)}`)
+  if (count > first.length) console.log(`    … and ${count - first.length} more`)
+}

@@ -1,0 +1,133 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { z } from 'zod'
+import { VERSION } from '../api/http/version.js'
+import { Client, ClusterdError } from '../client/index.js'
+
+const MAX_NAMES = 100
+const MAX_EVENTS = 100
+/** Below the limits that agents set to a call. */
+const MAX_WAIT_S = 50
+
+const INSTRUCTIONS =
+  'Looks up names and bundles (clusters) of wallets in a deployment of clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s own wallet. Amounts are in the smallest unit, as text.'
+
+const name = z.string().describe('A name: 1 to 32 of a-z, 0-9, _ and -')
+const address = z.string().describe('An address: EVM, Solana, or another chain’s')
+const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
+
+interface Tool<Fields extends z.ZodRawShape> {
+  description: string
+  input: Fields
+  answer(client: Client, input: z.output<z.ZodObject<Fields>>, signal: AbortSignal): Promise<unknown>
+}
+const tool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> => definition
+
+/** Tools by name; all of them only read. */
+const TOOLS = {
+  resolve_name: tool({
+    description:
+      'The address behind a name (`alice`, `alice/main`) or a name below a community (`club/alice`); null for none.',
+    input: { name: z.string().describe('`alice`, `alice/main` or `club/alice`') },
+    answer: (client, { name }, signal) => client.addressOf(name, { signal }),
+  }),
+  names_of_address: tool({
+    description: 'The name under which an address is listed in public, and the names that it owns.',
+    input: { address },
+    answer: async (client, { address }, signal) => ({
+      listedAs: await client.nameOf(address, { signal }),
+      owns: await client.ownedBy(address, { limit: MAX_NAMES }, { signal }),
+    }),
+  }),
+  get_cluster: tool({
+    description:
+      'The cluster (bundle of wallets) that holds a name, or has an id, with its public wallets; null for none.',
+    input: { nameOrId: z.string().describe('A name, or an id: 0x and 64 hex digits') },
+    answer: (client, { nameOrId }, signal) => client.cluster(nameOrId, { signal }),
+  }),
+  check_availability: tool({
+    description: 'Whether names can be registered.',
+    input: { names: z.array(name).min(1).max(MAX_NAMES) },
+    answer: (client, { names }, signal) => client.availability(names, { signal }),
+  }),
+  list_networks: tool({
+    description: 'The chains that names can be registered from, with the labels that a quote takes.',
+    input: {},
+    answer: (client, _input, signal) => client.networks({ signal }),
+  }),
+  quote_registration: tool({
+    description:
+      'Price and unsigned transaction data for registering names, to be signed and sent by the sender’s wallet.',
+    input: {
+      network: z.string().describe('Label of the chain to pay on (list_networks), `solana` for Solana'),
+      sender: address,
+      names: z
+        .array(z.object({ name, amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH') }))
+        .min(1),
+    },
+    answer: (client, wish, signal) => client.quote(wish as Parameters<Client['quote']>[0], { signal }),
+  }),
+  transaction_status: tool({
+    description:
+      'What a registration’s transaction has come to: pending, bridging, finalized, lost_bid, invalid or not_found.',
+    input: {
+      tx: z.string().describe('Transaction hash, or signature on Solana'),
+      waitSeconds: z
+        .number()
+        .min(0)
+        .max(MAX_WAIT_S)
+        .default(0)
+        .describe('Waits as long for a status that never changes'),
+    },
+    async answer(client, { tx, waitSeconds }, signal) {
+      if (waitSeconds === 0) return client.status(tx, { signal })
+      return client.waitForStatus(tx, { signal, timeoutMs: waitSeconds * 1_000 }).catch((error: unknown) => {
+        if (error instanceof ClusterdError && error.code === 'timeout') return client.status(tx, { signal })
+        throw error
+      })
+    },
+  }),
+  list_events: tool({
+    description: 'A page of the public feed. `resume` of one page goes on behind it, also from the end of the feed.',
+    input: {
+      resume: z.string().optional().describe('Of an earlier page'),
+      newestFirst: z.boolean().default(false),
+      from: address.optional().describe('Only events of this wallet'),
+      limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
+    },
+    answer: (client, { resume, newestFirst, from, limit }, signal) =>
+      client.eventsPage(
+        {
+          ...{ limit, ...(from !== undefined && { from }) },
+          ...(resume === undefined ? { orderBy: newestFirst ? 'newest' : 'oldest' } : { nextPage: resume }),
+        },
+        { signal },
+      ),
+  }),
+}
+
+/** `clusterd mcp`: serves the tools over stdio, until the agent or a signal ends it. */
+export async function mcp({ url }: { url: string }): Promise<void> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new Error(`--url ${url} is no HTTP address.`)
+  const server = new McpServer({ name: 'clusterd', version: VERSION }, { instructions: INSTRUCTIONS })
+  const clients = { mainnet: new Client({ url }), testnet: new Client({ url, testnet: true }) }
+  for (const [name, { description, input, answer }] of Object.entries(TOOLS) as [string, Tool<z.ZodRawShape>][]) {
+    const config = { description, inputSchema: { ...input, testnet }, annotations: { readOnlyHint: true } }
+    server.registerTool(name, config, async ({ testnet, ...asked }, { signal }) =>
+      resultOf(answer(clients[testnet ? 'testnet' : 'mainnet'], asked, signal)),
+    )
+  }
+  await server.connect(new StdioServerTransport())
+}
+
+/** A tool's result; what the deployment refuses is one that says why. */
+const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
+  answer.then(
+    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] }),
+    (error: unknown) => {
+      if (!(error instanceof ClusterdError)) throw error
+      return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] }
+    },
+  )

@@ -1,0 +1,94 @@
+import { createInterface } from 'node:readline/promises'
+import type { Hex } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import type { Step } from '../../chains/evm/deployment/item.js'
+import { type SendingChain, sendCall } from '../../chains/evm/deployment/send.js'
+import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { keyFrom } from '../../config/relayerKey.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { paint } from '../output.js'
+import { addressOf } from '../values.js'
+
+/** Signer of the transactions that a command sends on EVM chains. */
+export interface SigningOptions {
+  keystore?: string
+  passwordFile?: string
+  signerUrl?: string
+  from?: string
+  unsigned?: boolean
+  yes?: boolean
+}
+
+/** Time that a person may take behind a remote signer. */
+const SIGN_LIMIT_MS = 120_000
+
+const NAMES = {
+  ...{ keystore: '--keystore', passwordFile: '--password-file' },
+  ...{ signerUrl: '--signer-url', address: '--from' },
+}
+
+/** The account that signs; null where none is named. @throws ConfigError, Error with one sentence */
+export function accountOf({ keystore, passwordFile, signerUrl, from, unsigned }: SigningOptions): LocalAccount | null {
+  if (unsigned && (keystore || signerUrl))
+    throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
+  const address = from === undefined ? undefined : toHex(addressOf('--from', from))
+  const key = keyFrom({ keystore, passwordFile, signerUrl, address }, NAMES)
+  return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
+}
+
+interface Way {
+  chains: ReadonlyMap<string, SendingChain>
+  account: LocalAccount | null
+  /** Addresses that sign steps of anybody where no key is named, by the chains' labels. */
+  owners: ReadonlyMap<string, Hex>
+}
+
+/**
+ * Sends steps one by one, in their order, up to the first that needs another key; with `--unsigned` prints all of them.
+ * @returns whether steps were sent
+ * @throws Error with one sentence: a key is missing, or not the one that the first step needs; SendError
+ */
+export async function sendSteps(
+  steps: readonly Step[],
+  { chains, account, owners }: Way,
+  options: SigningOptions,
+): Promise<boolean> {
+  if (options.unsigned) {
+    for (const { chain, by, to, data, value, does } of steps) {
+      const from = by ?? owners.get(chain)!
+      console.log(
+        JSON.stringify({ chain, chainId: chains.get(chain)!.chainId, from, to, value: `${value}`, data, does }),
+      )
+    }
+    return false
+  }
+  if (!account)
+    throw new Error(`${countOf(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`)
+  const isForeign = ({ by }: Step) => by !== null && by !== account.address.toLowerCase()
+  const foreign = steps.find(isForeign)
+  const own = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
+  const rest = foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
+  if (own.length === 0) throw new Error(rest)
+  for (const step of own) console.log(lineOf(step))
+  await confirm(`Send ${countOf(own.length)} from ${account.address}?`, options)
+  for (const step of own) {
+    const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
+    console.log(`${paint('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
+  }
+  if (rest) console.log(rest)
+  return true
+}
+
+const countOf = (count: number): string => (count === 1 ? 'one transaction' : `${count} transactions`)
+
+const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
+
+/** Asks on the terminal whether to go on. @throws Error where nobody can be asked, or the answer is no */
+export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY) throw new Error('Nothing was sent: say --yes where no terminal can be asked.')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${question} [y/N] `)
+  terminal.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was sent.')
+}

@@ -1,0 +1,131 @@
+import type { Network } from '../registry/primitives/network.js'
+import type { DraftFile } from './chainsFile.js'
+import { ConfigError } from './error.js'
+import { presetOf } from './presets.js'
+
+const DAY_SECONDS = 86_400
+/** Names that deliveries may win in a day by default. */
+const DELIVERED_MINIMUMS = 100n
+/** Blocks that verifiers wait for where the chain's policy is no number: two epochs of Ethereum. */
+const DEFAULT_CONFIRMATIONS = 64
+
+type Source = Pick<DraftFile, 'chains' | 'deployment'>
+type Hex = `0x${string}`
+
+/** LayerZero's configuration of one end of the bridge, all of it set: nothing is left to LayerZero's defaults. */
+export interface BridgeWishes {
+  sendLibrary: Hex
+  receiveLibrary: Hex
+  executor: Hex
+  /** Without repetition, ascending, as the library demands. */
+  requiredDvns: readonly Hex[]
+  optionalDvns: readonly Hex[]
+  optionalThreshold: number
+  /** Blocks of the spoke at the other or this end. */
+  confirmations: number
+}
+
+/** Wishes of the chains file for a chain's contracts. */
+export interface ChainWishes {
+  label: string
+  role: 'hub' | 'spoke'
+  eid: number
+  endpoint: Hex
+  owner: Hex
+  pauser: Hex
+  relayer: Hex
+  minimumWei: bigint
+  deliverLimitWei: bigint
+  reclaimSeconds: bigint
+  salt: Hex
+  /** Address in the chains file; null before the deployment. */
+  contract: Hex | null
+  communityPayments: Hex | null
+  /** Tells whether there is to be a contract for payments. */
+  hasPayments: boolean
+  /** Null: LayerZero's defaults count. */
+  bridge: BridgeWishes | null
+}
+
+/**
+ * Wishes of a chains file, finished or not, for a network's contracts, hub first.
+ * @throws ConfigError with one sentence where something is missing or contradicts itself
+ */
+export function wishesOf({ chains, deployment }: Source, network: Network): ChainWishes[] {
+  const common = deployment[network]
+  if (!common)
+    throw new ConfigError(
+      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/deploying.md).`,
+    )
+  const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
+  const wishes = ours.map((chain): ChainWishes => {
+    const { label, role, endpoint, eid, contract, communityPayments } = chain
+    if (!endpoint || !eid)
+      throw new ConfigError(`Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`)
+    const { owner, pauser, relayer, payments } = { ...common, ...given(chain.deployment ?? {}) }
+    return {
+      ...{ label, role, endpoint: endpoint as Hex, eid, owner, pauser, relayer, hasPayments: payments },
+      minimumWei: common.minimumWei,
+      deliverLimitWei: common.deliverLimitWei ?? DELIVERED_MINIMUMS * common.minimumWei,
+      reclaimSeconds: BigInt(Math.round(common.reclaimDays * DAY_SECONDS)),
+      salt: common.salt,
+      contract: (contract ?? null) as Hex | null,
+      communityPayments: (communityPayments ?? null) as Hex | null,
+      bridge: bridgeOf(chain),
+    }
+  })
+  if (wishes.filter(({ role }) => role === 'hub').length !== 1)
+    throw new ConfigError(`The chains file has no hub of the ${network} to deploy.`)
+  checkBridges(wishes)
+  return wishes.sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
+}
+
+/** An object without its undefined fields. */
+const given = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+
+function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]): BridgeWishes | null {
+  const preset = presetOf(label)
+  // a local chain that answers to a public label has nothing of LayerZero's there
+  const known = chainId === preset?.chainId ? preset.layerZero : undefined
+  if (!bridge && !known) return null
+  const { optionalDvns = [], optionalThreshold = 0 } = bridge ?? {}
+  const [sendLibrary, receiveLibrary, executor] = (['sendLibrary', 'receiveLibrary', 'executor'] as const).map(
+    (field) => {
+      const address = bridge?.[field] ?? known?.[field]
+      if (!address) throw new ConfigError(`\`bridge\` of chain "${label}" has no \`${field}\`, and no preset knows it.`)
+      return address as Hex
+    },
+  )
+  const required = bridge?.requiredDvns ?? (known ? [known.dvn] : [])
+  if (required.length + optionalThreshold === 0)
+    throw new ConfigError(`\`bridge\` of chain "${label}" names no verifiers: say \`requiredDvns\`.`)
+  if (optionalThreshold > optionalDvns.length || (optionalThreshold === 0) !== (optionalDvns.length === 0))
+    throw new ConfigError(
+      `\`bridge\` of chain "${label}": \`optionalThreshold\` is 1 to the number of \`optionalDvns\`.`,
+    )
+  const policy = typeof confirmation === 'object' ? Math.max(1, confirmation.blocks) : DEFAULT_CONFIRMATIONS
+  return {
+    ...{ sendLibrary: sendLibrary!, receiveLibrary: receiveLibrary!, executor: executor! },
+    ...{ requiredDvns: sorted(required), optionalDvns: sorted(optionalDvns), optionalThreshold },
+    confirmations: bridge?.confirmations ?? policy,
+  }
+}
+
+const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
+
+/** A message passes only where both ends name the same verifiers, each by its address there. */
+function checkBridges(wishes: readonly ChainWishes[]): void {
+  const hub = wishes.find(({ role }) => role === 'hub')?.bridge
+  for (const { label, role, bridge } of wishes) {
+    if (role === 'hub') continue
+    if (!hub !== !bridge) throw new ConfigError(`Chain "${label}" and its hub need \`bridge\` both, or neither.`)
+    if (!hub || !bridge) continue
+    if (hub.requiredDvns.length !== bridge.requiredDvns.length || hub.optionalThreshold !== bridge.optionalThreshold)
+      throw new ConfigError(
+        `\`bridge\` of chain "${label}" names other verifiers than its hub's: as many required ones, and the same threshold.`,
+      )
+  }
+}

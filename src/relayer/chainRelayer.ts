@@ -1,0 +1,85 @@
+import type pg from 'pg'
+import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
+import type { JobRow } from '../db/outbox/rows.js'
+import type { ChainKey } from '../db/pg/rows.js'
+import type { StepResult } from '../ops/worker.js'
+import type { Network } from '../registry/primitives/network.js'
+import type { Clock, Outcome } from './step.js'
+
+const STATS_EVERY_MS = 5_000
+
+export interface ChainRelayerOptions {
+  pool: pg.Pool
+  network: Network
+  epoch: number
+  clock?: Clock | undefined
+  /** Gets each change of each job, with what is stored after it. */
+  onOutcome?: ((row: JobRow, outcome: Pick<Outcome, 'outcome'>) => void) | undefined
+}
+
+/**
+ * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
+ * is signed, sent and followed, and how it expires: by its nonce (evmRelayer.ts) or its blockhash (solanaRelayer.ts).
+ */
+export abstract class ChainRelayer<State extends { balance: bigint | null }> {
+  abstract readonly state: State
+  /** The chain whose jobs are done, null where there is no key: nothing is signed. */
+  protected abstract readonly key: ChainKey | null
+  protected readonly clock: Clock
+  readonly #pool: pg.Pool
+  #statsAtMs = Number.NEGATIVE_INFINITY
+
+  constructor({ pool, clock }: Pick<ChainRelayerOptions, 'pool' | 'clock'>) {
+    this.#pool = pool
+    this.clock = clock ?? { nowMs: Date.now, random: Math.random }
+  }
+
+  /** Queues what is due, each job once. @returns how many jobs it changed */
+  protected abstract queue(): Promise<number>
+  /**
+   * Follows what is sent, signs and sends.
+   * @param isBusy whether there is a job
+   * @returns whether something was stored
+   */
+  protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
+  /** Reads what the database tells of the jobs into the state. */
+  protected abstract takeStats(): Promise<void>
+  /** Balance of the account that pays. */
+  protected abstract readBalance(): Promise<bigint>
+  /** Tells whether something is waited for, though no job is under way. */
+  protected isWaiting(): boolean {
+    return false
+  }
+
+  /**
+   * Runs one step, without timers.
+   * @param alive called after each transaction: a chain that hangs may take the time limit of a step for a few
+   * @returns `progressed` when something was stored, so that there may be more to do now
+   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   */
+  async step(alive: () => void = () => {}): Promise<StepResult> {
+    let hasStored = (await this.queue()) > 0
+    const isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
+    try {
+      if (this.key && (await this.advance(isBusy, alive))) hasStored = true
+    } finally {
+      if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS) await this.#takeStats()
+    }
+    if (hasStored) return 'progressed'
+    return isBusy || this.isWaiting() ? 'waiting' : 'idle'
+  }
+
+  /** Takes stock. The first balance, and a higher one, lets go on what waits for funds. */
+  async #takeStats(): Promise<void> {
+    const nowMs = this.clock.nowMs()
+    // the clock was set back: what it put off goes on with the next balance
+    if (nowMs < this.#statsAtMs) this.state.balance = null
+    this.#statsAtMs = nowMs
+    await this.takeStats()
+    if (!this.key) return
+    const before = this.state.balance
+    const balance = await this.readBalance()
+    if (before === null || balance > before) await wakeJobs(this.#pool, this.key, nowMs)
+    this.state.balance = balance
+  }
+}

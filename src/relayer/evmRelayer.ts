@@ -1,0 +1,321 @@
+import PQueue from 'p-queue'
+import type { Hex } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
+import { createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { absentAccount } from '../chains/evm/relayerAccount.js'
+import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
+import type { DeliverySettings } from '../config/index.js'
+import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
+import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
+import { asRelayer, insertJobs, type NewJob, type SignerKey, saveJobs, saveWithNextNonce } from '../db/outbox/jobs.js'
+import { queueReleases } from '../db/outbox/payouts.js'
+import { endParked, weighRefusals } from '../db/outbox/refusals.js'
+import type { JobRow } from '../db/outbox/rows.js'
+import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
+import { undeliveredPayments } from '../db/payments/open.js'
+import { failpoint } from '../ops/failpoint.js'
+import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import type { Network } from '../registry/primitives/network.js'
+import { callOf, decideMessage, isVoid } from './calls.js'
+import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import { groupsOf } from './groups.js'
+import { hasEnded, parked } from './machine/job.js'
+import { NonceKeeper } from './nonces.js'
+import { carryOut, decide, isProgress, type JobStore, type Outcome } from './step.js'
+import type { DeliveryPath, RelayTarget } from './targets.js'
+
+const DAY_MS = 86_400_000
+const RELEASES_EVERY_MS = 60_000
+/** Upper bound on transactions of a step. */
+const TRANSACTIONS_AT_ONCE = 200
+/** Transactions that are looked at together: few enough that what was seen is still fresh when the last one is sent. */
+const LOOKED_AT_TOGETHER = 64
+const LOOKS_AT_ONCE = 16
+/** Upper bound on what is done of a job in a step; queued to sent takes two. */
+const MAX_DEEDS = 6
+
+export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
+  /** The account that pays; null: only watch. */
+  account: LocalAccount | null
+  settings: DeliverySettings
+}
+
+export interface EvmRelayerState {
+  network: Network
+  /** Signer; null without a key. */
+  signer: Hex | null
+  /** Label of the chain. */
+  chain: string
+  /** `open`: the chain's jobs. */
+  stats: (SignerStats & { open: readonly OpenJobs[] }) | null
+  /** Guids of messages that the hub has not received in time, oldest first, bounded; null where none are carried. */
+  stuck: readonly Hex[] | null
+  nonceGaps: number
+  /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
+  nonceClaimed: number | null
+  /** Wei. */
+  balance: bigint | null
+  /**
+   * Time for which the balance lasts at the spending of the last 24 hours; null while nothing was spent, 0 while a job
+   * waits for funds.
+   */
+  runwayMs: number | null
+}
+
+type Row = JobRow<NonceTx>
+
+/** Runs the jobs of one EVM chain of a network, by one signer: a transaction is valid until its nonce is used. */
+export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
+  readonly state: EvmRelayerState
+  protected readonly key: SignerKey | null
+  readonly #options: EvmRelayerOptions
+  readonly #gasPriceCapWei: () => Promise<bigint>
+  readonly #nonces: NonceKeeper | null
+  readonly #isLocal: boolean
+  #releasesAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: EvmRelayerOptions) {
+    super(options)
+    const { pool, network, epoch, at, path, account, settings } = options
+    const { nowMs } = this.clock
+    this.#options = options
+    this.#gasPriceCapWei = createGasPriceCap(at.chain.rpc, at.chain.config, nowMs)
+    this.key = account && { network, chain: at.number, signer: fromHex(account.address) }
+    this.#nonces =
+      account &&
+      this.key &&
+      new NonceKeeper({
+        ...{ pool, key: this.key, signer: { chain: at.chain, account }, epoch, nowMs },
+        ...{ gasPriceCapWei: this.#gasPriceCapWei, dailyCapWei: settings.dailyCapWei },
+      })
+    this.#isLocal = path?.lane.hub.isLocal ?? false
+    this.state = {
+      ...{ network, signer: account?.address ?? null, chain: at.chain.label, stats: null, stuck: path && [] },
+      ...{ nonceGaps: 0, nonceClaimed: null, balance: null, runwayMs: null },
+    }
+  }
+
+  protected override isWaiting(): boolean {
+    return this.state.nonceGaps > 0
+  }
+
+  protected async queue(): Promise<number> {
+    const { path } = this.#options
+    return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
+  }
+
+  /** Mends nonces, and advances each job. */
+  protected async advance(isBusy: boolean): Promise<boolean> {
+    // a chain to which nothing is carried is asked only where a job waits
+    if (!this.#options.path && !isBusy) return false
+    const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
+    this.state.nonceGaps = gaps
+    this.state.nonceClaimed = claimed
+    const nowMs = this.clock.nowMs()
+    const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs)
+    const held = due.filter(({ nonce }) => nonce !== null)
+    const waiting = due.filter(({ nonce }) => nonce === null)
+    const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
+    return (await this.#advanceAll(transactions.slice(0, TRANSACTIONS_AT_ONCE), nowMs)) || mended > 0
+  }
+
+  /** Jobs that wait, by the transaction that is to do them. What can't go at all is parked. */
+  async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
+    const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || typeof this.#callOf(row, nowMs) === 'string'
+    const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
+    return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({ ...first!, others }))
+  }
+
+  #callOf(row: Row, nowMs: number) {
+    const { at, path } = this.#options
+    return callOf(row, path, at.chain.config.communityPayments, nowMs)
+  }
+
+  /**
+   * Queues jobs, each once, for every confirmed message that the hub has not received (on public networks for stuck
+   * ones alone), and for every confirmed payment that keeps to a quote of ours, which nobody else carries.
+   */
+  async #queueDeliveries(path: DeliveryPath): Promise<number> {
+    const { pool, network, epoch, account, settings } = this.#options
+    const nowMs = this.clock.nowMs()
+    const stuckMs = nowMs - settings.strandedAfterMs
+    const delivers = account !== null && (this.#isLocal || settings.executeStranded)
+    const { queued, stuck } = await asRelayer(pool, { network, epoch }, async (client) => {
+      await settleMessages(client, network, nowMs)
+      const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
+      const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
+      const payments = account ? await undeliveredPayments(client, network) : []
+      const jobs = [...fresh.flatMap((message) => this.#jobsFor(message, path)), ...payments.map(this.#deliveryOf)]
+      return {
+        queued: jobs.length > 0 ? await insertJobs(client, network, jobs, nowMs) : 0,
+        stuck: await stuckMessages(client, network, stuckMs),
+      }
+    })
+    if (queued > 0) failpoint('relay.queued')
+    this.state.stuck = stuck.map(({ guid }) => toHex(guid))
+    return queued
+  }
+
+  /**
+   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, while
+   * it is, and ends what is parked and not held any more.
+   * @returns how many jobs it changed
+   */
+  async #queueEndings(): Promise<number> {
+    const { pool, network, at, epoch, settings } = this.#options
+    const { releaseAfterMs, refusalWorth } = settings
+    const { key } = this
+    if (!key || at.chain.communityPayments === null) return 0
+    const nowMs = this.clock.nowMs()
+    const isTime = Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
+    const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
+    if (!isTime && !weighs) return 0
+    const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
+    const changed = await asRelayer(pool, { network, epoch }, async (client) => {
+      const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
+      const ended = isTime ? await endParked(client, key, nowMs) : 0
+      return released + ended + (weighs ? await weighRefusals(client, key, leastWei) : 0)
+    })
+    if (isTime) this.#releasesAtMs = nowMs
+    return changed
+  }
+
+  /** Least worth of a payment for it to be refused, wei. */
+  async #leastWei(worth: number): Promise<bigint> {
+    const { rpc } = this.#options.at.chain
+    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) => readFees(rpc, ask))
+    // half of the fee's limit is room for the base fee to rise
+    const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
+    return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
+  }
+
+  readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.number, subject })
+
+  /**
+   * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
+   */
+  #jobsFor(message: SentMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
+    const job = { chain: this.#options.at.number, subject: message.guid }
+    const decision = decideMessage(message, lane)
+    const valueWei = 'refusal' in decision ? 0n : decision.option.value
+    const execute: NewJob = { ...job, kind: 'execute', valueWei }
+    const isVerifiedHere = messageLib !== null && decision.packet !== null
+    return isVerifiedHere ? [{ ...job, kind: 'verify' }, execute] : [execute]
+  }
+
+  /**
+   * Advances every transaction as far as it goes now, in the given order.
+   * @returns whether something was stored
+   * @throws the first error of any of them, after all have advanced
+   */
+  async #advanceAll(rows: readonly Row[], nowMs: number): Promise<boolean> {
+    if (rows.length === 0) return false
+    const gasPriceCapWei = await this.#gasPriceCapWei()
+    const errors: unknown[] = []
+    let hasStored = false
+    for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
+      let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
+      for (let deeds = 0; deeds < MAX_DEEDS && going.length > 0; deeds++) {
+        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs, errors })
+        hasStored ||= done.some(({ outcome }) => isProgress(outcome))
+        going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
+      }
+    }
+    if (errors.length > 0) throw errors[0]
+    return hasStored
+  }
+
+  /**
+   * Acts once on each transaction: all are looked at together, then they are signed and sent one after the other, so
+   * that nonces and transactions keep the order.
+   * @returns the outcomes, with the jobs that have changed as they stand then
+   */
+  async #actOnAll(
+    rows: readonly Row[],
+    { errors, ...at }: { gasPriceCapWei: bigint; nowMs: number; errors: unknown[] },
+  ) {
+    const memo = createMemo()
+    const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
+    const acts = await looks.addAll(rows.map((row) => () => this.#look(row, memo, at)))
+    const done: { row: Row; outcome: Outcome }[] = []
+    for (const [i, act] of acts.entries()) {
+      try {
+        done.push({ row: rows[i]!, outcome: await act() })
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    const { pool, network, onOutcome } = this.#options
+    const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome.outcome === 'stale')
+    const ids = changed.map(({ row }) => row.id)
+    const stored = new Map((await findJobs<NonceTx>(pool, network, ids)).map((row) => [row.id, row]))
+    return done.map(({ row, outcome }) => {
+      const after = stored.get(row.id)
+      onOutcome?.(after ?? row, outcome)
+      return { after, outcome }
+    })
+  }
+
+  /** Looks at a transaction. @returns what is done about it */
+  async #look(
+    row: Row,
+    memo: Memo,
+    { gasPriceCapWei, nowMs }: { gasPriceCapWei: bigint; nowMs: number },
+  ): Promise<() => Promise<Outcome>> {
+    const { at, account, settings } = this.#options
+    // a nonce stays with the key that it was given of, through a rotation too
+    const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
+    const by = isOwn ? account! : absentAccount(toHex(row.signer!))
+    const store = this.#storeOf(row, fromHex(by.address))
+    const call = this.#callOf(row, nowMs)
+    const reason = typeof call === 'string' ? call : isVoid(row, nowMs) ? 'reclaimed' : null
+    if (reason !== null && row.nonce === null)
+      return async () => ({ outcome: (await store.save(parked(row, reason))) ? 'parked' : 'stale' })
+    // a signed transaction stays valid until a cancel has used its nonce up; then it is parked as one never signed
+    if (reason !== null && row.release === null) {
+      const failed = { outcome: 'failed', failure: { class: 'permanent', reason } } as const
+      return async () =>
+        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? failed : { outcome: 'stale' }
+    }
+    const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
+    const sender = createNonceSender({ chain: at.chain, account: by }, made, memo)
+    const ports = { sender, store, clock: this.clock }
+    const decision = await decide(row, ports, {
+      spendCapWei: settings.spendCapWei * BigInt(1 + row.others.length),
+      gasPriceCapWei,
+    })
+    return () => carryOut(row, decision, ports)
+  }
+
+  /** Stores what is done of a job while its row is the one that was read and this process leads. */
+  #storeOf(row: Row, signer: Buffer): JobStore {
+    const { pool, epoch, settings } = this.#options
+    const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })
+    return {
+      save: (after) =>
+        saveJobs(pool, [{ job: row, after }], { ...by(), signer: after.nonce === null ? undefined : signer }),
+      saveWithNonce: (build) => saveWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
+    }
+  }
+
+  protected async takeStats(): Promise<void> {
+    const { pool, network, at } = this.#options
+    const chain = { network, chain: at.number }
+    const [open, signer] = await Promise.all([
+      openJobs(pool, chain),
+      signerStats(pool, chain, this.key?.signer ?? null, this.clock.nowMs()),
+    ])
+    this.state.stats = { open, ...signer }
+  }
+
+  protected async readBalance(): Promise<bigint> {
+    const { at, account } = this.#options
+    const balance = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [account!.address, 'latest']))
+    const { spentLastDayWei, isDry } = this.state.stats!
+    if (isDry || balance === 0n) this.state.runwayMs = 0
+    else this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balance) / Number(spentLastDayWei)) * DAY_MS
+    return balance
+  }
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { lockFile, tryLock } from './files.js'
+import { freePort, isPortFree, nextFreePort } from './ports.js'
+import { identifyProcess, isAlive, spawnChild, waitFor } from './processes.js'
+
+let home: string
+const started: ChildProcess[] = []
+
+/** A process that starts children and prints their ids, two lines of a script each. */
+async function launch(script: string): Promise<{ launcher: ChildProcess; pids: number[] }> {
+  const file = path.join(home, 'launcher.mts')
+  fs.writeFileSync(
+    file,
+    `import { spawnChild } from ${JSON.stringify(path.resolve('src/testing/processes/processes.ts'))}
+    const start = (script, exitSignal) =>
+      spawnChild({ command: 'sh', args: ['-c', script], logFile: ${JSON.stringify(path.join(home, 'log'))}, exitSignal })
+    ${script}`,
+  )
+  const launcher = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  started.push(launcher)
+  const said = await new Promise<string>((resolve) => launcher.stdout.once('data', (data) => resolve(String(data))))
+  return { launcher, pids: JSON.parse(said) }
+}
+
+beforeAll(() => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-pids-'))
+})
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
+
+describe('spawnChild', () => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)('leaves no child when its process gets %s', async (signal) => {
+    const done = path.join(home, `done ${signal}`)
+    const { launcher, pids } = await launch(`
+      const ended = await start('exit 0')
+      await ended.exited
+      const tidy = await start('trap "touch \\'${done}\\'; exit" INT; while :; do sleep 0.1; done', 'SIGINT')
+      const stubborn = await start('trap "" TERM; while :; do sleep 0.1; done', 'SIGTERM')
+      console.log(JSON.stringify([tidy.pid, stubborn.pid]))
+      setInterval(() => {}, 1000)`)
+    expect(pids.every(isAlive)).toBe(true)
+    launcher.kill(signal)
+    expect(await waitFor(() => !pids.some(isAlive), 15_000)).toBe(true)
+    expect(fs.existsSync(done)).toBe(true)
+  })
+})
+
+describe('lockFile', () => {
+  it('lets one in at a time, and forgets a holder that was killed', async () => {
+    const file = path.join(home, 'lock')
+    const first = await lockFile(file, 1_000)
+    expect(tryLock(file)).toEqual({ heldBy: process.pid })
+    await expect(lockFile(file, 60)).rejects.toThrow(`process ${process.pid} holds it`)
+    first.release()
+
+    const dead = await spawnChild({ command: 'sleep', args: ['300'], logFile: path.join(home, 'sleep.log') })
+    const startedAt = identifyProcess(dead.pid)?.startedAt
+    fs.writeFileSync(file, `${dead.pid} ${startedAt} x`)
+    expect(tryLock(file)).toEqual({ heldBy: dead.pid })
+    await dead.end('SIGKILL', 0)
+    const results = Array.from({ length: 5 }, () => tryLock(file))
+    expect(results.filter((result) => 'lock' in result)).toHaveLength(1)
+  })
+})
+
+describe('ports', () => {
+  it('hands out free ports, never one twice', async () => {
+    const ports = await Promise.all(Array.from({ length: 20 }, freePort))
+    expect(new Set(ports).size).toBe(20)
+    expect(await isPortFree(ports[0]!)).toBe(true)
+    const claimed = await nextFreePort(ports[0]!)
+    expect(await nextFreePort(claimed)).toBeGreaterThan(claimed)
+  })
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
+import { createBalancePort } from '../../src/chains/evm/community/port.js'
+import { openChains } from '../support/bridgeWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
+import { type CommunityWorld, startCommunityWorld } from './communityWorld.js'
+
+/** More than the judge takes in two steps, after which the first ones are due again. */
+const WAITING = 210
+/** Two Solana nodes that say nothing, each asked for 20 s, eight payments at once. */
+const MS_A_PAYMENT = (2 * 20_000) / 8
+/** A step that lasts longer ends the lead of the whole network (src/ops/worker.ts). */
+const STEP_LIMIT_MS = 5 * 60_000
+
+let at: CommunityWorld
+let proxy: Awaited<ReturnType<typeof startRpcProxy>>
+/** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
+let behind = 0
+beforeAll(async () => {
+  at = await startCommunityWorld(['club', 'gated', 'other'])
+  proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) => {
+    if (method !== 'eth_call' || behind === 0) return undefined
+    behind -= 1
+    return (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${'1'.padStart(64, '0')}${'0'.repeat(64)}` })
+  })
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await at?.stop()
+})
+
+/** Sets a community's price, and asks for a unit of a new token on the spoke. */
+async function gate(community: string): Promise<void> {
+  const token = await at.deployToken('8453')
+  const requirements = [{ kind: 'token', network: '8453', token, minimum: '1' }]
+  await at.configure(community, { prices: [at.price('1', 1_000n)], requirements })
+  await at.mint(token, 1, 5n, '8453')
+}
+
+it('a requirement is not failed for ever by the word of one node, where there is another', async () => {
+  await gate('other')
+  const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
+  file.chains[1]!.rpcUrls.unshift(proxy.url)
+  const { chain } = (await openChains(at.pool, file))[1]!
+  await at.pay({ community: 'other', name: 'ann' })
+  await at.confirm()
+  behind = 1
+  let nowMs = Date.now()
+  const judge = at.judgeOf({ ports: [createBalancePort(chain.rpc.forUse('judge'))], nowMs: () => nowMs })
+  for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()
+  expect(behind).toBe(0)
+  expect(await at.ownerOf('other', 'ann')).toBe(at.addressOf(1))
+})
+
+it('payments that wait for a chain that hangs delay no other, however many they are', async () => {
+  await at.configure('club', { prices: [at.price('1', 1_000n)] })
+  await gate('gated')
+  for (let i = 0; i < WAITING; i++) await at.pay({ community: 'gated', name: `n${i}`, amount: 1n })
+  let nowMs = Date.now()
+  const hangs = async () => {
+    nowMs += MS_A_PAYMENT
+    throw new ChainUnavailableError('no RPC URL answers')
+  }
+  await at.confirm()
+  const judge = at.judgeOf({ ports: [{ label: '8453', tokenBalance: hangs }], nowMs: () => nowMs })
+  const startMs = nowMs
+  await judge.step()
+  await at.pay({ name: 'ann' })
+  await at.confirm()
+  expect(nowMs - startMs).toBeLessThan(STEP_LIMIT_MS)
+  for (let i = 0; i < 20 && (await at.ownerOf('club', 'ann')) === null; i++) await judge.step()
+  expect(await at.ownerOf('club', 'ann')).toBe(at.addressOf(1))
+})
