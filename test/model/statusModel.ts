@@ -250,19 +250,13 @@ const COMMANDS = [
   at.map(pollElsewhere),
 ]
 
-export interface ModelRun {
-  runs: number
-  /** Stops beginning new runs after this time. */
-  timeLimitMs: number
-}
-
 /**
  * Does commands in any order on a real chain and database, and holds every status against the model. Each run ends by
  * confirming all: what was mined is terminal then, and the owners are those of the contract.
  * @returns how often each command was done, and how many runs there were
  * @throws what fast-check throws: the shortest failing sequence it found, with its seed
  */
-export async function runStatusModel(world: HubWorld, options: ModelRun): Promise<Map<string, number>> {
+export async function runStatusModel(world: HubWorld, runs: number): Promise<Map<string, number>> {
   const chain = openHubChain(world)
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
@@ -305,12 +299,7 @@ export async function runStatusModel(world: HubWorld, options: ModelRun): Promis
         await fc.asyncModelRun(() => ({ model, real }), commands)
         await settle(model, real)
       }),
-      {
-        numRuns: options.runs,
-        interruptAfterTimeLimit: options.timeLimitMs,
-        markInterruptAsFailure: false,
-        endOnFailure: false,
-      },
+      { numRuns: runs },
     )
   } finally {
     await world.test.setAutomine(true)

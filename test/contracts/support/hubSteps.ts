@@ -193,7 +193,8 @@ export const EXAMPLES: readonly (readonly [string, readonly Step[]])[] = [
     'bids in a message are judged alone, and what loses or is refused is credited to its chain',
     [
       ...[single(BOB), bridged([bid(), bid(ODD, 5n), bid(B, 7n), bid(B)], 0n, REFERRAL), bridged(hundred)],
-      ...[bridged([bid()], -1n), bridged([bid()], 1n), forged('peer'), forged('eid'), forged('endpoint')],
+      ...[bridged([bid()], -1n), bridged([bid()], 1n), broken(encodeBids([bid()], zeroHash), 5n)],
+      ...[forged('peer'), forged('eid'), forged('endpoint')],
     ],
   ],
   [
