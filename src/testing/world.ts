@@ -108,22 +108,16 @@ const OPERATOR_ACCOUNT_INDEX = 1
 
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
-const derived = new Map<string, TestAccount>()
 let root: HDKey | undefined
 
 /**
- * Account of the well-known mnemonic (BIP-39 without a passphrase, BIP-44), derived once. viem stretches the mnemonic
- * anew, in JavaScript, for each.
+ * Account of the well-known mnemonic (BIP-39 without a passphrase, BIP-44). viem would stretch the mnemonic anew, in
+ * JavaScript, for each.
  */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
-  const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
-  const known = derived.get(path)
-  if (known) return known
   root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
-  const privateKey = toHex(root.derive(path).privateKey!)
-  const account = { ...privateKeyToAccount(privateKey), privateKey }
-  derived.set(path, account)
-  return account
+  const privateKey = toHex(root.derive(`m/44'/60'/${accountIndex}'/0/${addressIndex}`).privateKey!)
+  return { ...privateKeyToAccount(privateKey), privateKey }
 }
 
 /** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */

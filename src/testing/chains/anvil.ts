@@ -32,9 +32,6 @@ export interface AnvilOptions {
   statePath?: string
   /** Half the distance of `finalized` from the latest block; anvil's default is 32. */
   slotsInAnEpoch?: number
-  /** Accounts of the mnemonic, with 10,000 ETH each at genesis; default 10. */
-  accounts?: number
-  mnemonic?: string
   extraArgs?: readonly string[]
   /** File for anvil's output (errors only); default: beside the state file, else in the system's temporary folder. */
   logFile?: string
@@ -126,7 +123,7 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     ...['--config-out', boundFile],
     // in either case none in the user's home folder
     ...(state === undefined ? ['--max-persisted-states', '0'] : ['--prune-history', String(STATES_KEPT)]),
-    ...['--accounts', String(options.accounts ?? 10), '--mnemonic', options.mnemonic ?? TEST_MNEMONIC],
+    ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
     ...(options.blockTimeS === undefined ? [] : ['--block-time', String(options.blockTimeS)]),
     ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
     ...(state === undefined ? [] : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),

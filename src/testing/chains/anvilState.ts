@@ -63,7 +63,7 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
     if (stamp === undefined || stamp === seen) return
     const bytes = fs.readFileSync(statePath)
     // a write during the read could mix two valid states: only an untouched file counts
-    if (!isWhole(bytes) || stampOf(statePath) !== stamp) return
+    if (!stateOf(bytes) || stampOf(statePath) !== stamp) return
     writeAtomically(checkedCopyOf(statePath), bytes)
     seen = stamp
   }
@@ -81,17 +81,6 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
       copyIfNew()
     },
   }
-}
-
-/** End of a state file of anvil 1, whose parts stand in this order; one in another order is parsed. */
-const END = '],"historical_states":null}'
-
-/** True if a state file is whole and holds the block that it claims to be at: found in bytes, parsing takes long. */
-function isWhole(bytes: Buffer): boolean {
-  if (bytes.subarray(-END.length).toString('latin1') !== END) return stateOf(bytes) !== undefined
-  const at = bytes.indexOf('"best_block_number":')
-  const best = /:(\d+),"blocks":/.exec(bytes.subarray(at, at + 60).toString('latin1'))?.[1]
-  return best !== undefined && bytes.lastIndexOf(`"number":"0x${Number(best).toString(16)}"`) > at
 }
 
 interface State {

@@ -14,8 +14,6 @@ export interface DistributorSettings extends DeployClient {
   readonly merkleRoot: Hex
   /** Unix time, seconds; default: a month after the newest block. */
   readonly endsAtS?: bigint
-  /** Default: the deployer. */
-  readonly owner?: Address
   /** Signer of permissions; default: none. */
   readonly operator?: Address
   /** Amount minted to the distributor, for a local `token`, which anybody may mint. */
@@ -30,7 +28,7 @@ export async function deployDistributor(
   const deployer = settings.walletClient.account.address
   const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
   const distributor = await nextContract(settings)
-  const args = [token, merkleRoot, endsAtS, settings.owner ?? deployer, operator] as const
+  const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const data = encodeDeployData({ abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args })
   const minting: Step = {
     label: 'minting what a distributor gives out',
