@@ -91,12 +91,8 @@ const chosen = {
   chainId: kept('chain', String(chains.evm[0]?.chainId ?? 0)),
 }
 
-type Listener = (value: unknown) => void
-const listeners: Listener[] = []
-
 const EVM: Readonly<Record<string, (params: never) => unknown>> = {
   eth_requestAccounts: () => [chosen.evm.get()],
-  eth_accounts: () => [chosen.evm.get()],
   eth_chainId: () => `0x${Number(chosen.chainId.get()).toString(16)}`,
   wallet_switchEthereumChain([{ chainId }]: [{ chainId: string }]) {
     const isKnown = chains.evm.some((chain) => chain.chainId === Number(chainId))
@@ -113,12 +109,6 @@ const provider = {
     const work = EVM[method]
     if (!work) throw Object.assign(new Error(`The test wallet has no ${method}.`), { code: 4200 })
     return work((params ?? []) as never)
-  },
-  on(event: string, listener: Listener) {
-    if (event === 'accountsChanged') listeners.push(listener)
-  },
-  removeListener(_: string, listener: Listener) {
-    listeners.splice(listeners.indexOf(listener) >>> 0, 1)
   },
 }
 
@@ -189,10 +179,7 @@ class TestWallet extends HTMLElement {
         new Option(`Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`, address, isChosen, isChosen),
       )
     }
-    select.addEventListener('change', () => {
-      chosen[key].set(select.value)
-      if (key === 'evm') for (const listener of listeners) listener([select.value])
-    })
+    select.addEventListener('change', () => chosen[key].set(select.value))
     label.append(`${family} `, select)
     return label
   }

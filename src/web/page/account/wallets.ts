@@ -3,6 +3,7 @@ import { getWallets } from '@wallet-standard/app'
 import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
+import { hexOf } from '../../../client/bytes.js'
 import type { Chain } from '../lib/types.js'
 
 /** An EVM transaction; `value` in wei. */
@@ -182,5 +183,3 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
 }
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
-const hexOf = (bytes: Uint8Array): string =>
-  `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`

@@ -1,12 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
 import { call } from './api.js'
 import { type Asked, useAsk, useAsked, useNet } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
 /** Moving parts: the one place that knows how. */
 
-/** Pause between two looks at the feed: beside a stream it mends what that may have missed. */
-const FEED_PAUSE_MS = { streamed: 30_000, alone: 2_000 }
+/** Pause between two looks at the feed. */
+const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
 /** Time for which the service holds a question whose status has not changed: confirmations are to move too. */
 const WAIT_SECONDS = 3
@@ -17,49 +16,11 @@ export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
 /** Number of an event in its feed. */
 export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
-/** The newest events, and those that come: as a stream where the service has room for one, else by asking. */
+/** The newest events, asked for again and again. */
 export function useNewest(count: number): Asked<readonly FeedEvent[]> {
-  const { href } = useNet()
-  const { isOpen, streamed } = useStream(href('/v1/events/stream'), count)
-  const everyMs = isOpen ? FEED_PAUSE_MS.streamed : FEED_PAUSE_MS.alone
-  const { data, ...asked } = useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, { everyMs })
-  if (!data) return asked
-  const byId = new Map([...data.items, ...streamed].map((event) => [event.id, event]))
-  return { data: [...byId.values()].sort((a, b) => numberOf(b) - numberOf(a)).slice(0, count) }
-}
-
-/** Events of a stream, which a hidden page closes: a browser has few connections to one service. */
-function useStream(path: string, count: number) {
-  const isSeen = useSeen()
-  const [isOpen, setOpen] = useState(false)
-  const [streamed, setStreamed] = useState<readonly FeedEvent[]>([])
-  useEffect(() => {
-    setStreamed([])
-    if (!isSeen) return
-    const source = new EventSource(path)
-    const forget = () => setStreamed([])
-    source.addEventListener('open', () => setOpen(true))
-    source.addEventListener('error', () => setOpen(false))
-    source.addEventListener('feed_restarted', forget)
-    source.addEventListener('message', ({ data }) =>
-      setStreamed((known) => [JSON.parse(data) as FeedEvent, ...known].slice(0, count)),
-    )
-    return () => {
-      source.close()
-      setOpen(false)
-    }
-  }, [path, isSeen, count])
-  return { isOpen, streamed }
-}
-
-function useSeen(): boolean {
-  const [isSeen, setSeen] = useState(!document.hidden)
-  useEffect(() => {
-    const look = () => setSeen(!document.hidden)
-    document.addEventListener('visibilitychange', look)
-    return () => document.removeEventListener('visibilitychange', look)
-  }, [])
-  return isSeen
+  const path = `/v1/events?orderBy=newest&limit=${count}`
+  const { data, ...asked } = useAsk<{ items: FeedEvent[] }>(path, { everyMs: FEED_PAUSE_MS })
+  return { ...asked, ...(data && { data: data.items }) }
 }
 
 const ask = (tx: string, isTestnet: boolean, before?: TxStatus, signal?: AbortSignal) => {
