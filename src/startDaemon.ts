@@ -1,6 +1,6 @@
 import type { Config } from './config/index.js'
 import type { Daemon } from './daemon.js'
-import { compareSchema, MIGRATIONS_DIR, migrate, SchemaBehindError } from './db/pg/migrate.js'
+import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
 import { refusePooler } from './db/pg/pooler.js'
 import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import { armFailpoint } from './ops/failpoint.js'
@@ -47,7 +47,7 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
   if (missing.length > 0) {
-    const applied = await migrate(url, MIGRATIONS_DIR, () => load(config))
+    const applied = await migrate(url)
     if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   }
   const { Daemon } = await import('./daemon.js')
@@ -59,11 +59,4 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
     await daemon.close()
     throw error
   }
-}
-
-/** Loads the parts of a daemon, most of a start's work. */
-function load({ roles }: Config): void {
-  const parts = import('./daemon.js').then(() => (roles.includes('api') ? import('./api/server.js') : null))
-  // thrown where they are awaited
-  parts.catch(() => {})
 }

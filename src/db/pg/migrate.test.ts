@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { compareSchema, MIGRATIONS_DIR, migrate } from './migrate.js'
 
@@ -56,22 +56,6 @@ describe('migrate', () => {
     const checksum = createHash('sha256').update('create table one (n int)').digest('hex')
     expect(rows[0]).toEqual({ name: '0001_one', checksum })
     expect(rows).toHaveLength(3)
-  })
-
-  it('says when the server is at work with them, so that a start loads its parts meanwhile', async () => {
-    write('0003_slow', 'select pg_sleep(0.2)')
-    const order: string[] = []
-    const atWork = `select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep%' and pid <> pg_backend_pid()`
-    const sent = vi.fn(async () => {
-      order.push('sent')
-      await vi.waitFor(async () => expect(await query(atWork)).toHaveLength(1), { interval: 10 })
-      order.push('seen at work')
-    })
-    await migrate(url, dir, sent)
-    order.push('migrated')
-    expect(order).toEqual(['sent', 'seen at work', 'migrated'])
-    await migrate(url, dir, sent)
-    expect(sent).toHaveBeenCalledOnce()
   })
 
   it('tells what is missing, and changes nothing', async () => {

@@ -52,17 +52,16 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  * tried again while others use the tables. Concurrent callers wait for each other. A database that lacks none is only
  * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate,
  * which checks no checksum and accepts a newer database.
- * @param onSent called at each try, once the server has them all and this process has time for other work
  * @returns names of the migrations applied now, none when the database was up to date
  * @throws Error when an applied migration was edited, or belongs to a version that this one can't work beside, or when
  *   SQL fails; nothing is applied then
  */
-export async function migrate(url: string, dir = MIGRATIONS_DIR, onSent = (): void => {}): Promise<string[]> {
+export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
     if ((await compare(client, dir)).missing.length === 0) return []
     for (let tries = 1; ; tries++) {
       try {
-        return await applyMissing(client, dir, onSent)
+        return await applyMissing(client, dir)
       } catch (error) {
         await client.query('ROLLBACK').catch(() => {})
         const isTaken = (error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE
@@ -75,7 +74,7 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR, onSent = (): vo
   })
 }
 
-async function applyMissing(client: pg.Client, dir: string, onSent: () => void): Promise<string[]> {
+async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
   await client.query('BEGIN')
   await lock(client)
   await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
@@ -84,7 +83,7 @@ async function applyMissing(client: pg.Client, dir: string, onSent: () => void):
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explain)
   const { missing } = await compare(client, dir)
-  await apply(client, missing, onSent)
+  for (const migration of missing) await apply(client, migration)
   await client.query('COMMIT')
   return missing.map(({ name }) => name)
 }
@@ -189,25 +188,11 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-/** SQL of a migration that records itself. */
-const recorded = ({ name, sql, checksum }: Migration): string =>
-  `${sql}\n;\nINSERT INTO ${TABLE} (name, checksum) VALUES (${[name, checksum].map(pg.escapeLiteral).join()});`
-
-/**
- * Applies migrations by one query: a start that loads its other parts meanwhile would keep the server waiting between
- * two. Where it fails they are applied one after another, which tells the one that does.
- */
-async function apply(client: pg.Client, missing: readonly Migration[], onSent: () => void): Promise<void> {
-  await client.query('SAVEPOINT before')
-  try {
-    const applied = client.query(missing.map(recorded).join('\n'))
-    onSent()
-    await applied
-  } catch (error) {
-    if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) throw error
-    await client.query('ROLLBACK TO before')
-    for (const migration of missing) await client.query(recorded(migration)).catch(naming(migration))
-  }
+/** Applies a migration, and records it. */
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  const { name, checksum } = migration
+  await client.query(migration.sql).catch(naming(migration))
+  await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
 }
 
 const naming =
