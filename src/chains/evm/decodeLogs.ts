@@ -34,9 +34,6 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   ends: parts.flatMap(({ ends }) => ends),
 })
 
-/** Tells whether there is nothing of ours. */
-export const isEmpty = (logs: DecodedLogs): boolean => Object.values(logs).every(({ length }) => length === 0)
-
 /** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
 export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length

@@ -159,12 +159,11 @@ const MOVE = {
  */
 export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoint): Promise<void> {
   const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash]
-  if ((await execute(db, row.network, MOVE, values)) !== 1) throw movedError(row)
+  if ((await execute(db, row.network, MOVE, values)) !== 1)
+    throw new Error(
+      `moving the checkpoint of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
+    )
 }
-
-/** A checkpoint that another process has moved. */
-export const movedError = ({ label, nextBlock }: ChainRow): Error =>
-  new Error(`moving the checkpoint of chain "${label}" from block ${nextBlock}: it is not there any more`)
 
 /**
  * Halts indexing of a chain, with the reason for its operator.

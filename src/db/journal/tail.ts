@@ -5,10 +5,7 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Columns } from '../pg/arrays.js'
 import { insertRows } from '../pg/insert.js'
-import { blockNotice } from '../pg/notify.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
-import { type ChainRow, type Checkpoint, movedError } from './chains.js'
-import { LEAD, LostLeadershipError } from './head.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */
 export interface StoredTailBlock {
@@ -92,40 +89,6 @@ export async function forgetConfirmedTail(
 ): Promise<void> {
   const facts = execute(db, network, FORGET_FACTS, [chain, below])
   await Promise.all([facts, execute(db, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])])
-}
-
-const FOLLOW_PLAIN = {
-  name: 'follow_plain',
-  text: `WITH led AS (${LEAD}),
-    moved AS (UPDATE chains c SET next_block = $5, parent_hash = $6 FROM led
-      WHERE c.network = $1 AND c.chain = $3 AND c.next_block = $4 AND c.halted IS NULL RETURNING c.chain),
-    added AS (INSERT INTO tail_blocks (network, chain, block, hash, parent_hash, timestamp_ms)
-      SELECT $1, chain, b.* FROM moved, unnest($7::int8[], $8::bytea[], $9::bytea[], $10::int8[]) AS b),
-    forgot AS (DELETE FROM tail_blocks t USING moved
-      WHERE t.network = $1 AND t.chain = $3 AND t.block < $5 - ${KEPT_HASHES_BLOCKS})
-  SELECT led.minimum_wei, EXISTS (SELECT FROM moved) AS is_moved, pg_notify($11, $12) FROM led`,
-}
-
-/**
- * Moves a checkpoint and adds blocks to the tail in one statement, where neither holds anything of ours.
- * @returns the minimum in force
- * @throws LostLeadershipError, or an Error when another process has moved the checkpoint
- */
-export async function followPlain(
-  pool: pg.Pool,
-  row: ChainRow,
-  { epoch, to, blocks }: { epoch: number; to: Checkpoint; blocks: readonly Omit<StoredTailBlock, 'entries'>[] },
-): Promise<bigint> {
-  const { network, chain, nextBlock } = row
-  const [led] = await query<{ minimumWei: bigint; isMoved: boolean }>(pool, network, FOLLOW_PLAIN, [
-    ...[epoch, chain, nextBlock, to.nextBlock, to.parentHash],
-    ...[blocks.map(({ block }) => block), blocks.map(({ hash }) => hash)],
-    ...[blocks.map(({ parentHash }) => parentHash), blocks.map(({ timestampMs }) => timestampMs)],
-    ...blockNotice(network),
-  ])
-  if (!led) throw new LostLeadershipError(network)
-  if (!led.isMoved) throw movedError(row)
-  return led.minimumWei
 }
 
 const NO_HASH = Buffer.alloc(32)

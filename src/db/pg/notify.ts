@@ -16,12 +16,9 @@ export async function notify(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [CHANNEL, network])
 }
 
-/** Notification that wakes those listeners of a network that wait for a block: channel and payload. */
-export const blockNotice = (network: Network): [string, string] => [CHANNEL, network + BLOCK]
-
 /** Wakes those listeners of a network that wait for a block. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, blockNotice(network))
+  await readRows(db, NOTIFY, [CHANNEL, network + BLOCK])
 }
 
 /** Payload for a network's listener; an empty one stands for notifications that may have been lost. */

@@ -1,5 +1,5 @@
 import { readHeads } from '../../chains/evm/chain.js'
-import { type DecodedLogs, isEmpty } from '../../chains/evm/decodeLogs.js'
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import type { Header } from '../../chains/evm/logs.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
@@ -42,7 +42,6 @@ export class ChainIndexer {
   #minimumWei: bigint
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
-  #isTailStored = false
   #isCheckpointChecked = false
   /** Block that the last look called finalized; null before the first. */
   #finalized: number | null = null
@@ -77,7 +76,7 @@ export class ChainIndexer {
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed: the tail is read anew
-      this.#dropTail()
+      this.#tail = []
       this.state.lastError = sentenceOf(error)
       throw error
     }
@@ -110,7 +109,7 @@ export class ChainIndexer {
       this.#isCheckpointChecked = true
     }
     if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
-      this.#dropTail()
+      this.#tail = []
       const { isCaughtUp } = state
       const onProgress = (progress: Progress): void => {
         Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
@@ -143,13 +142,10 @@ export class ChainIndexer {
     const last = confirming.at(-1)
     const confirmed = await this.#agreedOn(confirming)
     failpoint('follow.before_transaction')
-    const isPlain =
-      this.#isTailStored && kept.length === before.length && isEmpty(confirmed) && isEmpty(decodedOf(tail))
-    const write = { extension, isPlain, minimumWei: this.#minimumWei, last, confirmed }
+    const write = { extension, minimumWei: this.#minimumWei, last, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) Object.assign(row, { nextBlock: last.block + 1, parentHash: last.hash })
     this.#tail = tail.slice(confirming.length)
-    if (extension) this.#isTailStored = true
     failpoint('follow.after_commit')
     return {
       kind: 'followed',
@@ -182,11 +178,6 @@ export class ChainIndexer {
   /** Newest block of the tail; the checkpoint's where the tail is empty. */
   get #tailBlock(): number {
     return this.#options.row.nextBlock + this.#tail.length - 1
-  }
-
-  #dropTail(): void {
-    this.#tail = []
-    this.#isTailStored = false
   }
 
   async #settle({ kind }: Outcome): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { type AppendOptions, type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
-import { followPlain, forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
+import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
 import type { Queryable } from '../../db/pg/pipeline.js'
@@ -88,8 +88,6 @@ export async function decideConfirmed(
 /** The writes of one step of following a chain. */
 export interface FollowedWrite {
   extension: Extension | null
-  /** The tables' tail goes on, and neither it nor what is new holds anything of ours. */
-  isPlain: boolean
   minimumWei: bigint
   /** The newest block that is confirmed now, if any. */
   last: TailBlock | undefined
@@ -104,12 +102,8 @@ export interface FollowedWrite {
  */
 export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
   const { pool, chain, row, epoch } = options
-  const { last, confirmed: logs, isPlain, extension } = write
+  const { last, confirmed: logs, extension } = write
   const to = last ? { nextBlock: last.block + 1, parentHash: last.hash } : null
-  if (isPlain && row.parentHash) {
-    const at = { nextBlock: row.nextBlock, parentHash: row.parentHash }
-    return followPlain(pool, row, { epoch, to: to ?? at, blocks: extension?.blocks ?? [] })
-  }
   const confirming = to && { row, role: chain.role, epoch, logs, to }
   return inShortTransaction(pool, {
     // unconfirmed bids move the head's version
