@@ -4,7 +4,6 @@ import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { takeRowsBack } from '../../src/db/journal/rewind/rowsBack.js'
-import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import type { RewindTarget } from '../../src/db/journal/rewind/target.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
@@ -77,12 +76,11 @@ describe('a rewind', () => {
     const row = (await findChain(at.pool, 'mainnet', label))!
     return rewindPoint(at.pool, at.chains.find((one) => one.label === label)!, row, block)
   }
-  async function rewindTo(label: '1' | '8453', block: number): Promise<RewindReport> {
+  async function rewindTo(label: '1' | '8453', block: number): Promise<void> {
     const target = await targetOf(label, block)
     const dry = await rewind(at.pool, target, { apply: false })
     expect(await rewind(at.pool, target, { apply: true })).toEqual(dry)
     await at.world.releaseIndex()
-    return dry
   }
   const deliveryOf = async (id: Hex) =>
     (await at.world.jobs()).find(({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id)
@@ -94,7 +92,7 @@ describe('a rewind', () => {
     const target = await targetOf('8453', await blockOf(id!))
     const { rows } = await at.pool.query('SELECT epoch FROM leaders WHERE network = 0 AND role = 0')
     expect(await inTransaction(at.pool, (client) => takeRowsBack(client, target, rows[0].epoch))).toBe(false)
-    expect(await rewindTo('8453', await blockOf(id!))).toMatchObject({ payments: 1 })
+    await rewindTo('8453', await blockOf(id!))
     expect(await at.ownerOf('club', 'again')).toBeNull()
     await at.judge()
     expect(await outcomeOf(tx)).toBe('finalized')

@@ -192,8 +192,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(report.entries.before - report.entries.after).toBe(2)
     expect(report.events.before - report.events.after).toBe(6)
     expect(report.vanished.first.map(({ name }) => name).sort()).toEqual([bridged, lost].sort())
-    expect(report.clusters).toMatchObject({ count: 2, first: [{ isGone: true }, { isGone: true }] })
-    expect(report).toMatchObject({ changed: { count: 0 }, withoutEffect: { count: 0 }, messages: 1 })
+    expect(report).toMatchObject({ changed: { count: 0 }, withoutEffect: { count: 0 } })
     expect(await stateOf()).toEqual(before)
     expect((await pool.query('SELECT 1 FROM journal WHERE generation > 1')).rowCount).toBe(0)
     const { rows } = await pool.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rewind%'`)
@@ -218,9 +217,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     const asked = ['fromTimestamp=0', `resume=${oldFeed.resume}`]
     const followed = await Promise.all(asked.map((from) => fetch(`${stack.api}/v1/events/stream?${from}`)))
     const applied = await rewindByHand('--chain', '1', '--block', String(firstLost), '--yes')
-    // the deliveries left to check depend on how many nonce gaps the relayer has closed by then
-    const { deliveries } = applied
-    expect(applied).toEqual({ ...report, deliveries, applied: true })
+    expect(applied).toEqual({ ...report, applied: true })
     await until.ready(stack, { deadlineMs: DEADLINE_MS })
     expect(await owned(kept)).toBe(true)
     expect(await owned(lost)).toBe(false)

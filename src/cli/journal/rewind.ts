@@ -89,15 +89,10 @@ function print(report: RewindReport, isApplied: boolean): void {
   console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
   list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
   list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
-  list('clusters affected', report.clusters, ({ cluster, isGone }) => `${cluster}${isGone ? ' (gone)' : ''}`)
   list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
-  console.log(`  messages taken in anew: ${report.messages}`)
-  console.log(`  payments for community names taken in anew: ${report.payments}`)
-  list('deliveries looked at again', report.deliveries, ({ id }) => String(id))
   list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
   if (report.staying.count > 0)
     console.log('    the hub has or may have taken them: see whether the chain still has what they came from')
-  console.log(`  verdicts on transactions worked out anew: ${report.verdicts}`)
   if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
 }
 

@@ -5,7 +5,7 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { endedFrom, endedValues, staying, takenBack, vanishing, verdictsFrom, verdictTimes } from './rows.js'
+import { staying } from './rows.js'
 import type { RewindTarget } from './target.js'
 
 /** Ordered sample with the total count. */
@@ -27,18 +27,8 @@ export interface RewindReport {
   vanished: Sample<{ name: string; owner: string; cluster: string }>
   /** Names of another cluster now. */
   changed: Sample<{ name: string; from: string; to: string }>
-  /** Ids of clusters that vanish, or whose names differ. */
-  clusters: Sample<{ cluster: string; isGone: boolean }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: Sample<{ seq: number; kind: EntryKind }>
-  /** Number of dropped verdicts on transactions. */
-  verdicts: number
-  /** Ids of reopened deliveries, which ended in those blocks. */
-  deliveries: Sample<{ id: number }>
-  /** Payments for community names to be read again from the chain. */
-  payments: number
-  /** Receipts of a hub, or messages of a spoke, to be read again from the chain. */
-  messages: number
   /** Guids of a spoke's messages that stay, since the hub has or may have received them. */
   staying: Sample<{ guid: string }>
 }
@@ -55,9 +45,10 @@ interface Tables {
 
 /** Compares the live tables with the rebuilt ones. */
 export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
-  const { row, block } = target
+  const { row, block, isHub } = target
   const sql = sqlOf(row.network, tables)
-  const { sample } = askerOf(client)
+  const sample = sampler(client)
+  const from = [NETWORK_CODE[row.network], row.chain, block]
   const [head] = await query<Heads>(client, row.network, sql.heads)
   return {
     network: row.network,
@@ -76,56 +67,11 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
       from: toHex(was),
       to: toHex(is),
     })),
-    clusters: await sample(sql.clusters, ({ id, gone }: { id: Buffer; gone: boolean }) => ({
-      cluster: toHex(id),
-      isGone: gone,
-    })),
     withoutEffect: await sample(
       sql.withoutEffect,
       ({ seq, kind }: { seq: number; kind: number }) => ({ seq, kind: entryKind(kind) }),
-      [NETWORK_CODE[row.network], row.chain, block],
+      from,
     ),
-    ...(await readRowsReport(client, target)),
-  }
-}
-
-/** Changes of a rewind outside the journal and its tables. */
-type RowsReport = Pick<RewindReport, 'verdicts' | 'deliveries' | 'payments' | 'messages' | 'staying'>
-
-function askerOf(client: pg.ClientBase) {
-  return {
-    count: async (text: string, values: unknown[]): Promise<number> =>
-      (await client.query<{ n: number }>(`SELECT count(*) AS n ${text}`, values)).rows[0]!.n,
-    sample: async <C extends pg.QueryResultRow, T>(
-      text: string,
-      of: (columns: C) => T,
-      values: unknown[] = [],
-    ): Promise<Sample<T>> => {
-      const { rows } = await client.query<C & { n: number }>(
-        `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
-        values,
-      )
-      return { count: rows[0]?.n ?? 0, first: rows.map(of) }
-    },
-  }
-}
-
-async function readRowsReport(client: pg.ClientBase, target: RewindTarget): Promise<RowsReport> {
-  const { row, block, isHub } = target
-  const code = NETWORK_CODE[row.network]
-  const from = [code, row.chain, block]
-  const { count, sample } = askerOf(client)
-  return {
-    verdicts: await count(`FROM tracked_txs WHERE ${verdictsFrom}`, [code, row.chain, ...verdictTimes(target)]),
-    deliveries: await sample(
-      `SELECT j.id FROM jobs j WHERE ${endedFrom} ORDER BY j.id`,
-      ({ id }: { id: number }) => ({ id }),
-      endedValues(target),
-    ),
-    payments: await count(`FROM payments WHERE ${takenBack}`, from),
-    messages: isHub
-      ? await count('FROM received WHERE network = $1 AND block >= $2', [code, block])
-      : await count(`FROM messages m WHERE ${vanishing}`, from),
     staying: isHub
       ? { count: 0, first: [] }
       : await sample(
@@ -135,6 +81,20 @@ async function readRowsReport(client: pg.ClientBase, target: RewindTarget): Prom
         ),
   }
 }
+
+const sampler =
+  (client: pg.ClientBase) =>
+  async <C extends pg.QueryResultRow, T>(
+    text: string,
+    of: (columns: C) => T,
+    values: unknown[] = [],
+  ): Promise<Sample<T>> => {
+    const { rows } = await client.query<C & { n: number }>(
+      `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
+      values,
+    )
+    return { count: rows[0]?.n ?? 0, first: rows.map(of) }
+  }
 
 /** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
@@ -166,12 +126,6 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
       JOIN ${live('journal')} j ON j.network = ${code} AND j.generation = ${generation} AND j.seq = d.seq
       WHERE d.is IS NULL ORDER BY d.seq`,
     changed: `SELECT d.name, d.was, d.is FROM (${differing}) d WHERE d.was IS NOT NULL AND d.is IS NOT NULL ORDER BY d.seq`,
-    clusters: `SELECT t.id, NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} c WHERE c.network = ${code} AND c.id = t.id) AS gone
-      FROM (SELECT d.was AS id FROM (${differing}) d WHERE d.was IS NOT NULL
-        UNION SELECT d.is FROM (${differing}) d WHERE d.is IS NOT NULL
-        UNION SELECT c.id FROM ${live('clusters')} c WHERE c.network = ${code}
-          AND NOT EXISTS (SELECT 1 FROM ${rebuilt('clusters')} n WHERE n.network = ${code} AND n.id = c.id)) t
-      ORDER BY t.id`,
     // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}

@@ -46,7 +46,7 @@ export async function switchTables(
  * nonces and delivered messages belong to no generation; deliveries that ended in a dropped block are reopened.
  */
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
-  const { row, block, parentHash } = target
+  const { row, block, parentHash, parentMs } = target
   const { network, chain } = row
   const code = NETWORK_CODE[network]
   const from = [code, chain, block]
@@ -58,13 +58,14 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   await client.query('DELETE FROM facts WHERE network = $1 AND chain = $2', [code, chain])
   await client.query('DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3', from)
   await client.query(`UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`, [
-    code,
-    chain,
-    ...verdictTimes(target),
+    ...[code, chain, parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS],
   ])
   await reopenDeliveries(client, target)
   // payments are read again with their blocks; refunds are known by id
-  await client.query(`DELETE FROM payments WHERE ${takenBack}`, from)
+  await client.query(
+    `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`,
+    from,
+  )
   await client.query(
     'UPDATE payments SET outcome = NULL, outcome_block = NULL WHERE network = $1 AND chain = $2 AND outcome_block >= $3',
     from,
@@ -81,55 +82,43 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   }
 }
 
-/** Condition on payments for community names to read again: parameters network, chain, block. */
-export const takenBack = `network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
-
-/** Condition on verdicts that may depend on the blocks: parameters network, chain, and both times of `verdictTimes`. */
-export const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
+/** Condition on verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
+const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
-
-export const verdictTimes = ({ parentMs }: RewindTarget): [mined: number, replaced: number] => [
-  parentMs - CLOCK_MARGIN_MS,
-  parentMs - REPLACED_WITHIN_MS,
-]
 
 /**
  * Condition on messages of a spoke to read again: parameters network, chain, block. Those that the hub has or may have
  * received stay, and so do their deliveries.
  */
-export const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
+const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
 
 /** Condition on messages of a spoke that stay in dropped blocks: parameters network, chain, block. */
 export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
-/** Condition on deliveries that may have ended in a dropped block, whose number may not be stored: `endedValues`. */
-export const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
+/** Condition on deliveries that may have ended in a dropped block, whose number may not be stored. */
+const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
   OR j.included IS NULL AND j.updated_ms >= $4
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
-
-export const endedValues = ({ row, block, parentMs }: RewindTarget): unknown[] => [
-  NETWORK_CODE[row.network],
-  row.chain,
-  block,
-  parentMs - CLOCK_MARGIN_MS,
-]
 
 /**
  * Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again; others are
  * sent again, at the same nonce while it is unused.
  */
-async function reopenDeliveries(client: pg.ClientBase, target: RewindTarget): Promise<void> {
-  await client.query(
-    `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`,
-    endedValues(target),
-  )
-  if (!target.isHub) return
+async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, parentMs }: RewindTarget): Promise<void> {
+  const code = NETWORK_CODE[row.network]
+  await client.query(`UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`, [
+    code,
+    row.chain,
+    block,
+    parentMs - CLOCK_MARGIN_MS,
+  ])
+  if (!isHub) return
   await client.query(
     `UPDATE messages m SET settled = false FROM received r
      WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`,
-    [NETWORK_CODE[target.row.network], target.block],
+    [code, block],
   )
 }
