@@ -146,22 +146,3 @@ it('availability reads nothing of other names of the tail, by the plan that a co
   await one.end()
   expect(Math.max(...read.map(Number))).toBe(1)
 })
-
-it('reads are planned once for a connection, not for each number of elements', async () => {
-  const one = createPool({ url: database.url, max: 1, applicationName: 'test', isByIndex: true })
-  for (let i = 1; i <= 10; i++)
-    await findByNames(
-      one,
-      'testnet',
-      Array.from({ length: i }, (_, j) => ({ cluster: `held-${j}`, wallet: null })),
-    )
-  const { rows } = await one.query(
-    `SELECT custom_plans::int FROM pg_prepared_statements WHERE name LIKE 'read_by_names%'`,
-  )
-  await one.end()
-  expect(rows).toEqual([{ custom_plans: 0 }])
-})
-
-it('no statement is compiled', async () => {
-  expect((await database.pool.query('SHOW jit')).rows).toEqual([{ jit: 'off' }])
-})

@@ -219,23 +219,6 @@ describe('plan', () => {
 describe('apply', () => {
   const at = seen()
 
-  it('stores what is signed, then that it was sent', () => {
-    const once = apply(queued, { is: 'signed', nonce: 3, tx: txOf(1) }, at)
-    expect(once).toEqual(signed)
-    expect(apply(once, { is: 'sent', hash: '0x1' }, at)).toEqual(sent)
-    expect(apply(sent, { is: 'signed', nonce: 3, tx: txOf(2) }, at)).toMatchObject({
-      state: 'signed',
-      nonce: 3,
-      txs: [{}, {}],
-    })
-  })
-
-  it('pauses longer after each failure, and keeps its reason', () => {
-    const once = apply(queued, { is: 'failed', failure }, at)
-    expect(once).toMatchObject({ state: 'queued', failures: 1, nextMs: NOW + 5_000, reason: 'hub_paused' })
-    expect(apply(once, { is: 'failed', failure }, at)).toMatchObject({ failures: 2, nextMs: NOW + 10_000 })
-  })
-
   it('goes alone from the first refusal by a chain on, not for a node that is away', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
     const goesAlone = (job: NonceJob, event: Event<NonceTx>) => apply(job, event, at).alone
@@ -268,11 +251,6 @@ describe('apply', () => {
     })
   })
 
-  it('keeps trying a cancel that a node refuses', () => {
-    const refused = apply(cancelling, { is: 'refused', hash: '0x2', failure: { class: 'permanent', reason: 'x' } }, at)
-    expect(refused).toMatchObject({ nonce: 3, release: 'queue', nextMs: NOW + 5_000 })
-  })
-
   it('takes "already known" for sent, and never gives up a nonce for "nonce too low"', () => {
     const known = { class: 'known', reason: 'already_known' } as const
     expect(apply(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
@@ -283,11 +261,6 @@ describe('apply', () => {
       txs: signed.txs,
       nextMs: NOW + 5_000,
     })
-  })
-
-  it('marks what was refused for its fees', () => {
-    const fee = { class: 'fee', reason: 'underpriced' } as const
-    expect(apply(signed, { is: 'refused', hash: '0x1', failure: fee }, at).txs[0]!.isRejected).toBe(true)
   })
 
   it('sends again what a reorg took back', () => {
