@@ -6,9 +6,6 @@ import { withNetwork } from '../values.js'
 const EXAMPLES = `
 Examples:
   clusterd community set club                                          free for everybody
-  clusterd community set club --owners-only
-  clusterd community set club --price 8453:native:1000000000000000:0x…  --price solana:native:5000000:EPj…
-  clusterd community set club --holds 1:0x…:1 --starts-at 2026-12-01T08:00:00Z
   clusterd community set club --rules club.json
   clusterd community show club --history
 
@@ -18,8 +15,6 @@ club.json, as GET /v1/communities/club answers it:
     "requirements": [{ "kind": "token", "network": "1", "token": "0x…", "minimum": "1" }] }
 
 Amounts are base units. A token is "native", or the address or mint of one. The rules are replaced as a whole.`
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
 const run = lazily(() => import('./community.js'))
 
@@ -38,25 +33,9 @@ export function addCommunityCommands(program: Command): void {
     .option('--history', 'all rules there ever were, oldest first')
     .action(run('show'))
   withNetwork(community.command('set <name>'), 'default: mainnet')
-    .description('make a name that somebody holds a community, or give one other rules; no options: free for everybody')
-    .option('--rules <file>', 'the rules as JSON, in place of the options below')
-    .option(
-      '--price <network:token:amount:recipient>',
-      'what a name costs; may be repeated, the first is the default',
-      collect,
+    .description(
+      'make a name that somebody holds a community, or give one other rules; without any: free for everybody',
     )
-    .option('--owners-only', 'only wallets of the cluster that holds the name register below it, for others too')
-    .option('--starts-at <date>', 'from when on, such as 2026-12-01T08:00:00Z')
-    .option('--allow <address>', 'only this wallet; may be repeated', collect)
-    .option(
-      '--holds <network:token:minimum>',
-      'only wallets with this balance (ERC-20, ERC-721, SPL); may be repeated',
-      collect,
-    )
-    .option(
-      '--member-of <name>',
-      'only wallets that are publicly verified in the cluster of that name; may be repeated',
-      collect,
-    )
+    .option('--rules <file>', 'the rules as JSON')
     .action(run('set'))
 }

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../config/index.js'
 import { readRules } from './community.js'
 
@@ -13,44 +16,40 @@ const places = parseChainsFile(
   'test',
 )
 
-describe('the rules that options describe', () => {
+const file = join(mkdtempSync(join(tmpdir(), 'clusterd-rules-')), 'club.json')
+afterAll(() => rmSync(dirname(file), { recursive: true }))
+const rulesIn = (content: unknown) => {
+  writeFileSync(file, JSON.stringify(content))
+  return readRules(file, places, 'mainnet')
+}
+
+describe('the rules of a file', () => {
   it('are free for everybody where there are none', () => {
-    expect(readRules({}, places, 'mainnet')).toEqual({
-      prices: [],
-      ownersOnly: false,
-      startsAtMs: null,
-      requirements: [],
-    })
+    const free = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
+    expect(readRules(undefined, places, 'mainnet')).toEqual(free)
   })
 
-  it('take prices, requirements and a start', () => {
-    const options = {
-      price: [`1:native:5:${RECIPIENT}`],
-      startsAt: '2026-12-01T08:00:00Z',
-      holds: [`8453:${RECIPIENT}:1`],
-      allow: [RECIPIENT],
-      memberOf: ['Club'],
-    }
-    expect(readRules(options, places, 'mainnet')).toEqual({
-      prices: [{ network: '1', token: 'native', amount: 5n, recipient: RECIPIENT }],
-      ownersOnly: false,
+  it('take prices and a start', () => {
+    const price = { network: '1', token: 'native', amount: '5', recipient: RECIPIENT }
+    expect(rulesIn({ prices: [price], startsAt: '2026-12-01T08:00:00Z' })).toMatchObject({
+      prices: [{ ...price, amount: 5n }],
       startsAtMs: Date.UTC(2026, 11, 1, 8),
-      requirements: [
-        { kind: 'token', network: '8453', token: RECIPIENT, minimum: 1n },
-        { kind: 'allowlist', addresses: [RECIPIENT] },
-        { kind: 'cluster', name: 'club' },
-      ],
     })
   })
 
   it.each([
-    [{ price: ['1:native:5'] }, /--price is network:token:amount:recipient/],
-    [{ price: [`8453:native:5:${RECIPIENT}`] }, /prices\[0\]\.network takes no payments/],
-    [{ price: [`10:native:5:${RECIPIENT}`] }, /prices\[0\]\.network is no network/],
-    [{ rules: 'no-such-file.json' }, /does not exist/],
-    [{ rules: 'package.json', ownersOnly: true }, /not both/],
-    [{ rules: 'package.json' }, /unknown field "name"/],
-  ])('say what is wrong: %j', (options, message) => {
-    expect(() => readRules(options, places, 'mainnet')).toThrow(message)
+    ['8453', /prices\[0\]\.network takes no payments/],
+    ['10', /prices\[0\]\.network is no network/],
+  ])('say what is wrong with a price on %s', (network, message) => {
+    const price = { network, token: 'native', amount: '5', recipient: RECIPIENT }
+    expect(() => rulesIn({ prices: [price] })).toThrow(message)
+  })
+
+  it.each([
+    ['no-such-file.json', /does not exist/],
+    ['package.json', /unknown field "name"/],
+    ['README.md', /is not JSON/],
+  ])('say what is wrong with %s', (name, message) => {
+    expect(() => readRules(name, places, 'mainnet')).toThrow(message)
   })
 })

@@ -14,15 +14,8 @@ export interface CommunityOptions extends NetworkOptions {
   json?: boolean
 }
 
-/** Rules as options. */
-export interface RuleOptions extends CommunityOptions {
+export interface SetOptions extends CommunityOptions {
   rules?: string
-  price?: string[]
-  ownersOnly?: boolean
-  startsAt?: string
-  allow?: string[]
-  holds?: string[]
-  memberOf?: string[]
 }
 
 const networkOf = ({ testnet }: CommunityOptions): Network => (testnet ? 'testnet' : 'mainnet')
@@ -72,10 +65,10 @@ export async function show(input: string, options: CommunityOptions & { history?
  * `clusterd community set`: replaces a name's rules as a whole, by the operator.
  * @throws Error with one sentence that names the problem
  */
-export async function set(input: string, options: RuleOptions): Promise<void> {
+export async function set(input: string, options: SetOptions): Promise<void> {
   const [community, network] = [nameOf(input, 'name'), networkOf(options)]
   const { chainsFile } = readEnvironment()
-  const rules = readRules(options, readChains(chainsFile), network)
+  const rules = readRules(options.rules, readChains(chainsFile), network)
   await withPool(DATABASE, async (pool) => {
     const change = { kind: 'configure_community', actor: null, community, rules } as const
     const made = await appendCommunityChange(pool, { network, change })
@@ -86,50 +79,21 @@ export async function set(input: string, options: RuleOptions): Promise<void> {
   })
 }
 
-/** Parses the rules in options. @throws Error with all problems */
+/** Reads a file of rules; without one they are free for everybody. @throws Error with all problems */
 export function readRules(
-  options: RuleOptions,
+  file: string | undefined,
   { chains, solana }: Pick<ChainsFile, 'chains' | 'solana'>,
   network: Network,
 ) {
   const own = chains.filter((chain) => chain.network === network)
   const isSolana = (label: string) => label === SOLANA_LABEL && solana[network] !== undefined
-  const rules = parseCommunityRules(rulesOf(options), {
+  const rules = parseCommunityRules(file === undefined ? {} : readFile(file), {
     isEnabled: (label) => isSolana(label) || own.some((chain) => chain.label === label),
     takesPayments: (label) => isSolana(label) || own.some((chain) => chain.label === label && chain.communityPayments),
   })
   if (!('problems' in rules)) return rules
   const problems = rules.problems.map(({ path, message }) => `${path || 'rules'} ${message}`)
   throw new Error(`These rules can not be taken: ${problems.join('; ')}.`)
-}
-
-function rulesOf({ rules: file, ...options }: RuleOptions): unknown {
-  const { price = [], holds = [], allow = [], memberOf = [], ownersOnly, startsAt } = options
-  const given = price.length + holds.length + allow.length + memberOf.length > 0 || ownersOnly || startsAt !== undefined
-  if (file !== undefined && given) throw new Error('Give the rules in a file or as options, not both.')
-  if (file !== undefined) return readFile(file)
-  return {
-    prices: price.map((text) => {
-      const [network, token, amount, recipient] = parts('--price', text, 'network:token:amount:recipient', 4)
-      return { network, token, amount, recipient }
-    }),
-    ownersOnly: ownersOnly ?? false,
-    startsAt: startsAt ?? null,
-    requirements: [
-      ...holds.map((text) => {
-        const [network, token, minimum] = parts('--holds', text, 'network:token:minimum', 3)
-        return { kind: 'token', network, token, minimum }
-      }),
-      ...(allow.length > 0 ? [{ kind: 'allowlist', addresses: allow }] : []),
-      ...memberOf.map((name) => ({ kind: 'cluster', name })),
-    ],
-  }
-}
-
-function parts(option: string, text: string, form: string, count: number): string[] {
-  const found = text.split(':')
-  if (found.length !== count) throw new Error(`${option} is ${form}, not "${text}".`)
-  return found
 }
 
 function readFile(file: string): unknown {
