@@ -35,8 +35,7 @@ export function addWebhookCommands(program: Command): void {
     .action(webhooks('failures'))
   command
     .command('replay <id>')
-    .description('go on at once with one that failed or is parked; with an option, from an earlier place')
+    .description('go on at once with one that failed or is parked')
     .option('--since <time>', 'send again from a time on (ISO 8601, or "start")')
-    .option('--cursor <token>', 'send again from a place that `failures` names, or a token of the feed')
     .action(webhooks('replay'))
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { openPage, sealPage } from '../../api/feed/cursor.js'
+import { sealPage } from '../../api/feed/cursor.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import { readCheckpoint } from '../../db/journal/feed.js'
@@ -97,30 +97,14 @@ export async function failures(id: string | undefined, { json }: { json?: boolea
   })
 }
 
-export interface ReplayOptions {
-  since?: string
-  cursor?: string
-}
-
 /** `clusterd webhooks replay <id>` @throws Error with one sentence where there is no such webhook */
-export async function replay(id: string, { since, cursor }: ReplayOptions): Promise<void> {
-  if (since !== undefined && cursor !== undefined) throw new Error('--since and --cursor exclude each other.')
+export async function replay(id: string, { since }: { since?: string }): Promise<void> {
   await withPool(COMMAND, async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)
-    if (cursor !== undefined && cursor !== 'start') await requireCursor(pool, webhook, cursor)
-    const from = since === undefined ? (cursor === 'start' ? null : cursor) : await cursorOf(pool, webhook, since)
-    await replayWebhook(pool, webhook.id, from)
+    await replayWebhook(pool, webhook.id, since === undefined ? undefined : await cursorOf(pool, webhook, since))
   })
   console.log('It is sent to again, within seconds.')
-}
-
-/** Refuses a token that no page of the webhook's feed has: each delivery would fail at it, before it is sent. */
-async function requireCursor(pool: pg.Pool, { id, network, from }: Webhook, cursor: string): Promise<void> {
-  const page = openPage(await readPageKey(pool), cursor)
-  const isOwn = from === null || (page?.from?.equals(from) ?? false)
-  if (page?.network !== network || page.order !== 'oldest' || !isOwn)
-    throw new Error(`--cursor is no token of the feed of webhook ${id}: \`clusterd webhooks failures\` has some.`)
 }
 
 function numberOf(id: string): number {
