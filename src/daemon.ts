@@ -5,9 +5,9 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/permissionSigner.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
-import { createLeasePool, LEASE_CONNECTIONS } from './db/pg/leader.js'
+import { createLeasePool } from './db/pg/leader.js'
 import { Listener } from './db/pg/notify.js'
-import { createPool, dropConnections, FROZEN_MS, freeConnections } from './db/pg/pool.js'
+import { createPool, dropConnections, FROZEN_MS } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
@@ -116,18 +116,9 @@ export class Daemon {
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)
     await this.#startOps()
-    await this.#warnOfConnections()
     const { host, opsHost } = this.#config
     const api = roles.includes('api') ? { api: `http://${host}:${this.apiPort}` } : {}
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
-  }
-
-  /** Says so where the server has not enough connections left for all that this process may open. */
-  async #warnOfConnections(): Promise<void> {
-    // connections of the leases, and the listener's
-    const needed = this.#config.databasePool + WRITE_CONNECTIONS + LEASE_CONNECTIONS + 1
-    const free = await freeConnections(this.#readPool).catch(() => Number.POSITIVE_INFINITY)
-    if (free < needed) this.#log.warn({ needed, free }, 'PostgreSQL may run out of connections: raise max_connections')
   }
 
   /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */

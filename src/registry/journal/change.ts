@@ -71,8 +71,6 @@ export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_comm
 
 /** Tells whether entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
-/** Tells whether entries of a kind are changes of a community; payments are not. */
-export const isCommunityChangeKind = (kind: EntryKind): kind is CommunityChange['kind'] => kind in COMMUNITY
 
 /** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange): Buffer {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { communityRules as rules } from '../../../test/support/communityRules.js'
 import type { CommunityRules } from '../community/rules.js'
 import { NAME } from '../primitives/name.js'
-import { type CommunityChange, decodeChange, encodeChange, isCommunityChangeKind } from './change.js'
+import { type CommunityChange, decodeChange, encodeChange } from './change.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'So11111111111111111111111111111111111111112'
@@ -119,10 +119,5 @@ describe("the body of a community's change", () => {
       { prices: [] },
     ])
       bad('configure_community', { actor: null, community: 'foo', rules })
-  })
-
-  it('tells the kinds that somebody asked for', () => {
-    expect(KINDS.every(isCommunityChangeKind)).toBe(true)
-    expect((['bid', 'verify_wallet', 'pay_community_name'] as const).some(isCommunityChangeKind)).toBe(false)
   })
 })
