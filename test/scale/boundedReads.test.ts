@@ -156,10 +156,11 @@ describe(`in a registry of ${NAMES} names, with skew`, () => {
 
 describe('of a thousand keys at once', () => {
   const keys = Array.from({ length: 1_000 }, (_, i) => ORDINARY + i)
+  const addresses = keys.map((key) => walletOf(key))
   const names = keys.map((key) => ({ cluster: nameOf(key), wallet: null }))
 
   it.each<[string, (db: Queryable) => Promise<unknown>]>([
-    ['names of addresses', (db) => findByAddresses(db, NETWORK, keys.map(walletOf))],
+    ['names of addresses', (db) => findByAddresses(db, NETWORK, addresses)],
     ['addresses of names', (db) => findByNames(db, NETWORK, names)],
   ])('%s cost two rows a key, and one look whether anything moves', async (_, read) => {
     const { rows, movesSought } = await examined(read)

@@ -5,18 +5,7 @@ import { encodeChange, type SignedChange } from '../../../src/registry/journal/c
 import { type DecodedEntry, decodeEntry } from '../../../src/registry/journal/decode.js'
 import { txKey } from '../../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../../src/registry/primitives/clusterId.js'
-import {
-  isPrivate,
-  isVerified,
-  nameOf,
-  type Shape,
-  shapeOf,
-  strangerOf,
-  txOf,
-  walletNameOf,
-  walletOf,
-  wantedOf,
-} from './population.js'
+import { isPrivate, isVerified, nameOf, type Shape, shapeOf, strangerOf, txOf, walletOf } from './population.js'
 
 /** Fills a database with a generated registry: its entries, as chains and signed requests would have brought them. */
 
@@ -84,22 +73,18 @@ class Entries {
     const shape = shapeOf(cluster, this.total)
     const first = walletOf(cluster)
     const causeMs = FIRST_MS + cluster * MS_A_CLUSTER
-    const bid = (n: number, name: string, amount: bigint) =>
-      to.push(this.#bid({ first, name, amount, hash: txOf(cluster, n) }, causeMs))
-    for (let k = 0; k < shape.names; k++) bid(k, nameOf(cluster, k), MINIMUM)
-    if (shape.hasLost) bid(shape.names, nameOf(wantedOf(cluster)), MINIMUM * 2n)
-    if (shape.hasRefused) bid(shape.names + 1, nameOf(cluster, shape.names), MINIMUM / 2n)
+    for (let k = 0; k < shape.names; k++)
+      to.push(this.#bid({ first, name: nameOf(cluster, k), hash: txOf(cluster, k) }, causeMs))
     if (shape.others > 0) addWallets(to, cluster, shape.others, causeMs)
     if (shape.below !== null) addCommunity(to, cluster, shape.below, causeMs)
     return shape
   }
 
-  #bid(of: { first: Buffer; name: string; amount: bigint; hash: Buffer }, causeMs: number): DecodedEntry {
-    const { first, name, amount, hash } = of
+  #bid({ first, name, hash }: Record<'first' | 'hash', Buffer> & { name: string }, causeMs: number): DecodedEntry {
     const body = Buffer.alloc(128)
     hash.copy(body)
     first.copy(body, 44, 1)
-    body.writeBigUInt64BE(amount, 88)
+    body.writeBigUInt64BE(MINIMUM, 88)
     body.write(name, 96, 'latin1')
     const block = FIRST_BLOCK + Math.floor(this.#bids / BIDS_A_BLOCK)
     const position = { chain: CHAIN, block, logIndex: this.#bids % BIDS_A_BLOCK }
@@ -120,8 +105,8 @@ function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs
     const wallets = []
     for (let j = from; j <= Math.min(others, from + WALLETS_A_CHANGE - 1); j++) {
       const address = walletOf(cluster, j)
-      wallets.push({ address, name: walletNameOf(j), isPrivate: isPrivate(cluster, j) })
-      if (isVerified(cluster, j)) accepting.push(address)
+      wallets.push({ address, name: `wallet-${j}`, isPrivate: isPrivate(j) })
+      if (isVerified(j)) accepting.push(address)
     }
     to.push(changed({ kind: 'add_wallets', actor, wallets }, causeMs))
   }
