@@ -9,6 +9,16 @@ export function handsOf(screen: NarrowScreen) {
   const message = () => screen.page.locator('#message').textContent()
   /** Answers the question. */
   const confirm = (button: string) => screen.page.locator('dialog').getByRole('button', { name: button }).click()
+  const question = (text: string) => screen.page.locator('dialog').filter({ hasText: text }).waitFor()
+  /** Types a name, and waits for its price. */
+  async function offered(name: string): Promise<void> {
+    await screen.page.getByLabel('Name', { exact: true }).fill(name)
+    await screen.page.getByText(`${name}/ is free.`).waitFor()
+  }
+  async function typed(name: string): Promise<void> {
+    await offered(name)
+    await press('Register')
+  }
   /** Signs in as a wallet of its own, in a tab that knows nothing. */
   async function signIn(path: string) {
     screen.wallet.account = await freshWallet()
@@ -19,5 +29,5 @@ export function handsOf(screen: NarrowScreen) {
     await told('Signed in.')
     return screen.wallet.account
   }
-  return { open, press, told, message, confirm, signIn }
+  return { open, press, told, message, confirm, question, offered, typed, signIn }
 }

@@ -13,7 +13,7 @@ const PATIENCE_MS = 121_000
 /** What comes when its wallet, its page or its form is there no more. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
   const screen = narrowScreen()
-  const { open, press, told, message, confirm, signIn } = handsOf(screen)
+  const { open, press, told, message, confirm, question, offered, typed, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
@@ -62,12 +62,6 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     }) as typeof account.signTransaction
     screen.wallet.account = { ...account, signTransaction }
     return sign
-  }
-  const question = (text: string) => page.locator('dialog').filter({ hasText: text }).waitFor()
-  async function typed(name: string): Promise<void> {
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByText(`${name}/ is free.`).waitFor()
-    await press('Register')
   }
 
   it.each([
@@ -168,8 +162,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
   it('a question of the wallet before is not put to the next one', async () => {
     await signIn('/@register')
     const name = freshName('asked')
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByText(`${name}/ is free.`).waitFor()
+    await offered(name)
     const release = await held(/register\/check$/)
     await press('Register')
     await signInOther()
@@ -183,8 +176,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
   it('a question waits until the one before is answered', async () => {
     await signIn('/@register')
     const name = freshName('second')
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByText(`${name}/ is free.`).waitFor()
+    await offered(name)
     const release = await held(/register\/check$/)
     await press('Register')
     await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
@@ -207,8 +199,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
   it('a question goes with its wallet, and holds up none of the next one', async () => {
     await signIn('/@register')
     const name = freshName('gone')
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByText(`${name}/ is free.`).waitFor()
+    await offered(name)
     const [quote, end] = [await held(/register\/check$/), await held(/auth\/token$/, 'DELETE')]
     await press('Register')
     await press('Sign out')

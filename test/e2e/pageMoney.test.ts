@@ -14,20 +14,14 @@ const KEPT = 20
 /** What the pages know and tell of money. */
 describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
   const screen = narrowScreen()
-  const { press, told, message, confirm, signIn } = handsOf(screen)
+  const { press, told, message, confirm, question, typed, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
     page = screen.page
   })
 
-  const question = (text: string) => page.locator('dialog').filter({ hasText: text }).waitFor()
   const item = (name: string) => page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
-  async function typed(name: string): Promise<void> {
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByText(`${name}/ is free.`).waitFor()
-    await press('Register')
-  }
   /** What the wallet answers to payments. */
   const walletAnswers = (answer: string) =>
     page.evaluate(`{
