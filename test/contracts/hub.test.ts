@@ -1,6 +1,6 @@
 import {
-  concatHex,
   ContractFunctionRevertedError,
+  concatHex,
   getAddress,
   type Hex,
   maxUint256,

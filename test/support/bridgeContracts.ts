@@ -1,7 +1,7 @@
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
+import type { DeployClient } from '../../src/testing/chains/send.js'
 import {
-  type BridgeEnd,
   type BridgePrice,
   connectEnd,
   deployCommunityPayments,
@@ -9,6 +9,7 @@ import {
   deployMessageLibrary,
   deploySpoke,
   ETH_PRICE,
+  type HubSettings,
 } from '../../src/testing/contracts/deploy.js'
 import { testAccount } from '../../src/testing/world.js'
 
@@ -32,38 +33,46 @@ export function chainAt(rpcUrl: string, id: number) {
 
 export const account = (index: number) => testAccount(index)
 
-/** Makes hub and spoke peers, both ways: default libraries, prices and peers. @param price of the spoke's messages */
-export async function connect(hub: BridgeEnd, spoke: BridgeEnd, price: BridgePrice = ETH_PRICE): Promise<void> {
-  await Promise.all([
-    connectEnd(hub, [{ eid: spoke.eid, app: spoke.app, price: ETH_PRICE }]),
-    connectEnd(spoke, [{ eid: hub.eid, app: hub.app, price }]),
-  ])
+/** Deployer of a chain in these tests. */
+const deployerOf = (at: ChainClients): DeployClient => ({ walletClient: at.walletClient(9), publicClient: at.public })
+
+/** Deploys hub and spoke with their message libraries by account 9, and connects them. */
+export function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
+  const owner = account(9).address
+  return deployEnds(deployerOf(hub), deployerOf(spoke), { owner, pauser: owner, relayer })
 }
 
-/** Deploys hub and spoke with their message libraries, and connects them. */
-export async function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
-  const owner = account(9).address
-  const roles = { owner, pauser: owner, minimumWei: MINIMUM_WEI }
-  const hubClient = { walletClient: hub.walletClient(9), publicClient: hub.public }
-  const spokeClient = { walletClient: spoke.walletClient(9), publicClient: spoke.public }
+type Roles = Pick<HubSettings, 'owner' | 'pauser' | 'relayer' | 'deliverLimitWei'>
+
+/** Deploys hub and spoke with their message libraries, and connects them. @param price of the spoke's messages */
+export async function deployEnds(
+  hubClient: DeployClient,
+  spokeClient: DeployClient,
+  roles: Roles,
+  price: BridgePrice = ETH_PRICE,
+) {
+  const { owner, pauser, relayer } = roles
   const [onHub, onSpoke] = await Promise.all([
-    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer }),
-    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
+    deployHub({ ...hubClient, ...roles, minimumWei: MINIMUM_WEI, eid: HUB_EID }),
+    deploySpoke({ ...spokeClient, owner, pauser, minimumWei: MINIMUM_WEI, eid: SPOKE_EID, hubEid: HUB_EID }),
   ])
   const [hubLibrary, spokeLibrary] = await Promise.all([
     deployMessageLibrary(hubClient, onHub.endpoint, relayer),
     deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
   ])
-  await connect(
-    { ...hubClient, eid: HUB_EID, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub },
-    { ...spokeClient, eid: SPOKE_EID, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke },
-  )
+  const hubEnd = { ...hubClient, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub }
+  const spokeEnd = { ...spokeClient, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke }
+  await Promise.all([
+    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.spoke, price: ETH_PRICE }]),
+    connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.hub, price }]),
+  ])
   return {
     hub: onHub.hub,
     hubEndpoint: onHub.endpoint,
     hubLibrary,
     spoke: onSpoke.spoke,
     spokeEndpoint: onSpoke.endpoint,
+    spokeLibrary,
   }
 }
 
@@ -71,8 +80,7 @@ export async function deployBridge(hub: ChainClients, spoke: ChainClients, relay
 export async function deployPayments(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
   const owner = account(9).address
   const roles = { owner, pauser: owner, relayer }
-  const deployAt = async (at: ChainClients) =>
-    (await deployCommunityPayments({ walletClient: at.walletClient(9), publicClient: at.public, ...roles })).payments
+  const deployAt = async (at: ChainClients) => (await deployCommunityPayments({ ...deployerOf(at), ...roles })).payments
   const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
   return { hub: onHub, spoke: onSpoke }
 }

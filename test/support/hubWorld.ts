@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { createPublicClient, createTestClient, createWalletClient, type Hex, http, toHex } from 'viem'
-import { foundry } from 'viem/chains'
+import { type Hex, toHex } from 'viem'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
@@ -18,11 +17,12 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
-import { type TestAccount, testAccount } from '../../src/testing/world.js'
+import type { TestAccount } from '../../src/testing/world.js'
+import { account, type ChainClients, chainAt, HUB_CHAIN_ID, HUB_EID, MINIMUM_WEI } from './bridgeContracts.js'
 import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 
-export const MINIMUM_WEI = 10n ** 16n
+export { MINIMUM_WEI }
 
 /** One anvil with a hub (automine), one PostgreSQL, no daemon: tests drive the indexer's steps by hand. */
 export interface HubWorld {
@@ -31,8 +31,8 @@ export interface HubWorld {
   pool: pg.Pool
   hub: Hex
   config: ChainConfig
-  public: ReturnType<typeof publicClient>
-  test: ReturnType<typeof testClient>
+  public: ChainClients['public']
+  test: ChainClients['test']
   wallet(index: number): TestAccount
   /** Sends bids in one transaction and waits until it is mined. */
   bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
@@ -42,30 +42,26 @@ export interface HubWorld {
   stop(): Promise<void>
 }
 
-const publicClient = (url: string) => createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 })
-const testClient = (url: string) => createTestClient({ chain: foundry, mode: 'anvil', transport: http(url) })
-
 /**
  * @param slotsInAnEpoch `finalized` is twice as many blocks below the newest; anvil's default is 32
  * @param ageS seconds that the chain's clock is behind
  */
 export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Promise<HubWorld> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-hub-'))
-  const chainId = 900_000_001
   const [postgres, anvil] = await Promise.all([
     startMigrated(join(home, 'pg')),
-    startAnvil({ chainId, slotsInAnEpoch, extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - ageS)] }),
+    startAnvil({
+      chainId: HUB_CHAIN_ID,
+      slotsInAnEpoch,
+      extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - ageS)],
+    }),
   ])
-  const chain = { ...foundry, id: chainId }
-  const client = publicClient(anvil.rpcUrl)
-  const wallet = (index: number) => testAccount(index)
-  const walletClient = (index: number) =>
-    createWalletClient({ chain, account: wallet(index), transport: http(anvil.rpcUrl) })
-  const owner = wallet(9).address
+  const { public: client, test, walletClient } = chainAt(anvil.rpcUrl, HUB_CHAIN_ID)
+  const owner = account(9).address
   const { hub, endpoint, block } = await deployHub({
     walletClient: walletClient(9),
     publicClient: client,
-    eid: 30101,
+    eid: HUB_EID,
     minimumWei: MINIMUM_WEI,
     owner,
     relayer: owner,
@@ -79,7 +75,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
           network: 'mainnet',
           label: '1',
           role: 'hub',
-          chainId,
+          chainId: HUB_CHAIN_ID,
           rpcUrls: [anvil.rpcUrl],
           contract: hub,
           endpoint,
@@ -99,8 +95,8 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     hub: hub.toLowerCase() as Hex,
     config,
     public: client,
-    test: testClient(anvil.rpcUrl),
-    wallet,
+    test,
+    wallet: account,
     async bid(index, names, { amountWei = MINIMUM_WEI, nonce } = {}) {
       const words = names.map((name) => toHex(nameToWord(name)))
       const hash = await walletClient(index).writeContract({
@@ -122,7 +118,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         network: used.network,
         label: used.label,
         instance: '',
-        chainId,
+        chainId: HUB_CHAIN_ID,
         genesisHash: fromHex(await rpc.genesisHash()),
         contract: fromHex(used.contract),
         startBlock: used.startBlock,

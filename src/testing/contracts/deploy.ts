@@ -97,23 +97,21 @@ export async function deployMessageLibrary(
   return library
 }
 
-/** Default time after which payments for community names can be reclaimed: a week. */
+/** Time after which payments for community names can be reclaimed: a week. */
 const RECLAIM_SECONDS = 604_800n
 
 export interface PaymentsSettings extends DeployClient {
   readonly owner: Address
   readonly relayer: Address
   readonly pauser: Address
-  /** Period in which the relayer may refuse a payment, seconds; default an hour. */
-  readonly reclaimSeconds?: bigint
 }
 
 /** Deploys the contract for community payments; `block` holds the deployment. */
 export async function deployCommunityPayments(
   settings: PaymentsSettings,
 ): Promise<{ payments: Address; block: bigint }> {
-  const { owner, relayer, pauser, reclaimSeconds = RECLAIM_SECONDS } = settings
-  const args = [owner, relayer, pauser, reclaimSeconds] as const
+  const { owner, relayer, pauser } = settings
+  const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
   const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
   const label = 'deploying the payments of communities'
   const [receipt] = await sendInOrder(settings, [{ label, data, gas: PAYMENTS_GAS }])
@@ -129,7 +127,6 @@ export async function deployLocalToken(client: DeployClient): Promise<Address> {
 
 /** End of a bridge. The client's account owns endpoint and library. */
 export interface BridgeEnd extends DeployClient {
-  readonly eid: number
   readonly endpoint: Address
   readonly library: Address
   /** The hub or the spoke. */

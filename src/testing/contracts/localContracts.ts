@@ -104,7 +104,6 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
       const end: BridgeEnd = {
         ...deployerOf(near, near.chainId),
         owner: walletOf(near, near.chainId, operatorAccount('owner')),
-        eid: near.eid,
         endpoint: near.config.endpoint,
         library: near.config.messageLib,
         app: near.config.contract,

@@ -34,21 +34,13 @@ export interface PriceChange {
   feed: Address
   /** Units of 10^-8 dollars. */
   answer: bigint
-  /** Claimed time of the update, Unix seconds; default now. */
-  updatedAt?: bigint
 }
 
 /** Sets a local feed's price and waits until mined. @returns the transaction */
-export async function setPrice(
-  at: { rpcUrl: string; chainId: number },
-  { feed, answer, updatedAt }: PriceChange,
-): Promise<Hex> {
+export async function setPrice(at: { rpcUrl: string; chainId: number }, { feed, answer }: PriceChange): Promise<Hex> {
   const wallet = walletOf(at, at.chainId, operatorAccount('deployer'))
-  const write = { address: feed, abi: priceFeedAbi } as const
-  const hash =
-    updatedAt === undefined
-      ? await wallet.writeContract({ ...write, functionName: 'setAnswer', args: [answer] })
-      : await wallet.writeContract({ ...write, functionName: 'setRound', args: [answer, updatedAt] })
+  const write = { address: feed, abi: priceFeedAbi, functionName: 'setAnswer', args: [answer] } as const
+  const hash = await wallet.writeContract(write)
   await receiptOf(localClients(at, at.chainId).reader, hash)
   return hash
 }

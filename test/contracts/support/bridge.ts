@@ -12,15 +12,10 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
-import {
-  type BridgePrice,
-  deployHub,
-  deployMessageLibrary,
-  deploySpoke,
-} from '../../../src/testing/contracts/deploy.js'
-import { connect } from '../../support/bridgeContracts.js'
+import type { BridgePrice } from '../../../src/testing/contracts/deploy.js'
+import { deployEnds } from '../../support/bridgeContracts.js'
 import { callsOf, startChain } from './chain.js'
-import { DELIVER_LIMIT_WEI, HUB_EID, MINIMUM_WEI, messageOf, SPOKE_EID, word } from './hub.js'
+import { DELIVER_LIMIT_WEI, messageOf, word } from './hub.js'
 
 export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
 
@@ -36,20 +31,10 @@ export async function startBridgeWorld(price?: BridgePrice) {
     Address,
     Address,
   ]
-  const roles = { owner, pauser, minimumWei: MINIMUM_WEI }
-  const hubClient = { walletClient: hubChain.deployer, publicClient: hubChain.publicClient }
-  const spokeClient = { walletClient: spokeChain.deployer, publicClient: spokeChain.publicClient }
-  const [{ hub, endpoint: hubEndpoint }, { spoke, endpoint: spokeEndpoint }] = await Promise.all([
-    deployHub({ ...hubClient, ...roles, eid: HUB_EID, relayer, deliverLimitWei: DELIVER_LIMIT_WEI }),
-    deploySpoke({ ...spokeClient, ...roles, eid: SPOKE_EID, hubEid: HUB_EID }),
-  ])
-  const [hubLibrary, spokeLibrary] = await Promise.all([
-    deployMessageLibrary(hubClient, hubEndpoint, relayer),
-    deployMessageLibrary(spokeClient, spokeEndpoint, relayer),
-  ])
-  await connect(
-    { ...hubClient, eid: HUB_EID, endpoint: hubEndpoint, library: hubLibrary, app: hub },
-    { ...spokeClient, eid: SPOKE_EID, endpoint: spokeEndpoint, library: spokeLibrary, app: spoke },
+  const { hub, hubEndpoint, hubLibrary, spoke, spokeEndpoint, spokeLibrary } = await deployEnds(
+    { walletClient: hubChain.deployer, publicClient: hubChain.publicClient },
+    { walletClient: spokeChain.deployer, publicClient: spokeChain.publicClient },
+    { owner, pauser, relayer, deliverLimitWei: DELIVER_LIMIT_WEI },
     price,
   )
 
