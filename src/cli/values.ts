@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
 import { parseAddress } from '../registry/primitives/address.js'
-import { NAME_MAX_BYTES, parseClusterName } from '../registry/primitives/name.js'
+import { parseClusterName } from '../registry/primitives/name.js'
+import { NAME_RULE } from '../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Parsers of arguments and options as typed. Each throws an Error with one sentence that names the option. */
@@ -9,7 +10,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 /** The canonical form of a cluster's name. @param kind noun in the error message */
 export function nameOf(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
-  if (name === null) throw new Error(`"${text}" is no ${kind}: 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`)
+  if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
   return name
 }
 

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { NAME_MAX_BYTES } from '../registry/primitives/name.js'
-import { NAME_MAX_CHARS } from './page/lib/names.js'
 import { find, pathOfName } from './page/lib/search.js'
 import { pageAt, pagePathOf } from './page.js'
-
-it('the page takes names as long as the registry does', () => {
-  expect(NAME_MAX_CHARS).toBe(NAME_MAX_BYTES)
-})
 
 describe('a search', () => {
   const signature = '5'.repeat(88)

@@ -1,5 +1,5 @@
 import type { Hex } from '../../src/chains/chain.js'
-import { estimateFees, type Fees } from '../../src/chains/evm/fees.js'
+import { estimateFees, type Fees } from '../../src/chains/evm/gasFees.js'
 import type { Mined, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import type { Purpose } from '../../src/registry/outbox.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { CommunityRequirement, CommunityRules } from '../../src/registry/community/rules.js'
-import { NAME } from '../../src/registry/primitives/name.js'
+import { NAME } from '../../src/registry/primitives/nameRule.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const TOKEN = '0x00000000000000000000000000000000000000b2'

@@ -1,16 +1,17 @@
 import { type Availability, readAvailability } from '../../db/registry/availability.js'
-import { NAME_MAX_BYTES, parseClusterName } from '../../registry/primitives/name.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
-const NAME_RULE = `A name is 1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`
+const NO_NAME = `A name is ${NAME_RULE}.`
 
 /** Parses a cluster name of a request into its canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
-  if (name === null) throw new ApiError('invalid_name', NAME_RULE)
+  if (name === null) throw new ApiError('invalid_name', NO_NAME)
   return name
 }
 
@@ -29,9 +30,9 @@ export function requireNames<T>(
   inputs.forEach((input, index) => {
     const name = read(input)
     if (name !== null) names.push(name)
-    else if (details.length < MAX_DETAILS) details.push({ path: pathOf(index), message: NAME_RULE })
+    else if (details.length < MAX_DETAILS) details.push({ path: pathOf(index), message: NO_NAME })
   })
-  if (details.length > 0) throw new ApiError('invalid_name', NAME_RULE, { details })
+  if (details.length > 0) throw new ApiError('invalid_name', NO_NAME, { details })
   return names
 }
 

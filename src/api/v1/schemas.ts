@@ -1,4 +1,4 @@
-import { NAME_MAX_BYTES } from '../../registry/primitives/name.js'
+import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. */
@@ -9,12 +9,12 @@ export const addressText = z.string().openapi({
 })
 
 export const nameText = z.string().openapi({
-  description: `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -; input may be in upper case and end with a slash`,
+  description: `${NAME_RULE}; input may be in upper case and end with a slash`,
   example: 'foobar',
 })
 
 export const walletNameText = z.string().openapi({
-  description: `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -; input may be in upper case. Unique within its cluster`,
+  description: `${NAME_RULE}; input may be in upper case. Unique within its cluster`,
   example: 'cold',
 })
 

@@ -3,7 +3,7 @@ import { transient } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { inBatches } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
-import { estimateFees, type Fees, lowerFees, priceCapWei } from './fees.js'
+import { estimateFees, type Fees, lowerFees, priceCapWei } from './gasFees.js'
 import { getHeader } from './logs.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'

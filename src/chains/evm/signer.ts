@@ -7,7 +7,7 @@ import type { EvmChain } from './chain.js'
 import { endingCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
-import { capFees, type Fees, maxCostWei } from './fees.js'
+import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { readFees } from './gasPrice.js'
 import {
   agreed,

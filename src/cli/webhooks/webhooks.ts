@@ -12,7 +12,7 @@ import {
   replayWebhook,
   type Webhook,
 } from '../../db/outbox/webhooks.js'
-import { KEY_BYTES, keyText } from '../../push/webhooks/message.js'
+import { KEY_BYTES, keyText } from '../../push/webhooks/signature.js'
 import { checkTarget } from '../../push/webhooks/target.js'
 import { decodeAddress, parseAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'

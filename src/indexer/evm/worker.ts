@@ -1,5 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { watchHeads } from '../../chains/rpc/heads.js'
+import { watchHeads } from '../../chains/rpc/headSocket.js'
 import { type ChainRow, readChain } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { LeaderContext } from '../../ops/context.js'

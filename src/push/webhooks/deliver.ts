@@ -1,8 +1,8 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/outbox/webhooks.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { signedHeaders } from './message.js'
 import { post } from './post.js'
+import { signedHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
 /** Events of a message. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeAddress } from '../primitives/address.js'
-import { NAME } from '../primitives/name.js'
+import { NAME } from '../primitives/nameRule.js'
 import { type CommunityRules, communityRulesJson, parseCommunityRules } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'

@@ -4,7 +4,8 @@ import { encodeAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOfWord } from '../primitives/address.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { NAME_MAX_BYTES, nameToWord, wordToName } from '../primitives/name.js'
+import { nameToWord, wordToName } from '../primitives/name.js'
+import { NAME_MAX_BYTES } from '../primitives/nameRule.js'
 import { bidNameWord, bidTxHash, decideBid, decodeBid, OUTCOME, PAUSED, REFUSAL, type Refusal } from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)

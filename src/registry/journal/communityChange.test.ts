@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { communityRules as rules } from '../../../test/support/communityRules.js'
 import type { CommunityRules } from '../community/rules.js'
-import { NAME } from '../primitives/name.js'
+import { NAME } from '../primitives/nameRule.js'
 import { type CommunityChange, decodeChange, encodeChange } from './change.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'

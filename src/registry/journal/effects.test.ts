@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NAME } from '../primitives/name.js'
+import { NAME } from '../primitives/nameRule.js'
 import {
   type BidEffects,
   type ChangeEvent,

@@ -1,15 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  NAME_MAX_BYTES,
-  nameToWord,
-  numberedName,
-  parseClusterName,
-  parseFullName,
-  parseName,
-  wordText,
-  wordToName,
-} from './name.js'
+import { nameToWord, numberedName, parseClusterName, parseFullName, parseName, wordText, wordToName } from './name.js'
+import { NAME_MAX_BYTES } from './nameRule.js'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789_-'
 const name = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength: NAME_MAX_BYTES })

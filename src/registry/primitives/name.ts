@@ -1,15 +1,9 @@
 import { toHex } from './bytes.js'
+import { NAME, NAME_MAX_BYTES, NAME_RULE } from './nameRule.js'
 
-/**
- * Maximum length of names (`[a-z0-9_-]`): on chain a name is left-aligned ASCII in a zero-filled bytes32. Input is
- * lower-cased by ASCII rules only, so that no Unicode look-alike folds into a name.
- */
-export const NAME_MAX_BYTES = 32
-const NAME_RULE = `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -`
 export const DEFAULT_WALLET_NAME = 'main'
 
-/** A canonical name. */
-export const NAME = new RegExp(`^[a-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
+// lower-cased by ASCII rules only, so that no Unicode look-alike folds into a name
 const ANY_CASE = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
 
 /** Canonical form of a cluster or wallet name, null for a malformed one. */

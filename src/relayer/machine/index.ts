@@ -1,4 +1,4 @@
-import type { Fees } from '../../chains/evm/fees.js'
+import type { Fees } from '../../chains/evm/gasFees.js'
 import type { Mined, NonceView } from '../../chains/evm/jobView.js'
 import type { Prepared } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'

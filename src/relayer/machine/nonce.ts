@@ -1,4 +1,4 @@
-import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/fees.js'
+import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/gasFees.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
 import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'

@@ -3,7 +3,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { causesOf, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
-import { maxCostWei } from '../fees.js'
+import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
 import { classifyTxError } from '../txErrors.js'
 

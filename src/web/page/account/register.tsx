@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { amountText } from '../lib/format.js'
-import { CLUSTER_NAME_RULES, NAME_MAX_CHARS } from '../lib/names.js'
+import { CLUSTER_NAME_RULES } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
@@ -53,7 +54,7 @@ export function Register() {
   const chains = payable(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
   const typed = name.trim().replace(/\/$/, '').toLowerCase()
-  const isName = /^[a-z0-9_-]{1,32}$/.test(typed)
+  const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
     isName && chain ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}` : null,
     async (_, signal) => {
@@ -80,7 +81,7 @@ export function Register() {
         <Form label="Register a name" work={submit} submit="Register">
           <Input
             label="Name"
-            hint={`1 to ${NAME_MAX_CHARS} of a-z, 0-9, _ and -`}
+            hint={NAME_RULE}
             {...CLUSTER_NAME_RULES}
             name="name"
             value={name}

@@ -1,5 +1,4 @@
-/** Longest name; equals the registry's NAME_MAX_BYTES, which the page can't import (held by src/web/pages.test.ts). */
-export const NAME_MAX_CHARS = 32
+import { NAME_MAX_BYTES } from '../../../registry/primitives/nameRule.js'
 
 /** Attributes of an input that has to be filled in with something that is no word. */
 export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } as const
@@ -7,13 +6,13 @@ export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } 
 /** Attributes of an input for a wallet's name. */
 export const NAME_RULES = {
   ...TYPED,
-  pattern: `[a-zA-Z0-9_\\-]{1,${NAME_MAX_CHARS}}`,
-  maxLength: NAME_MAX_CHARS,
+  pattern: `[a-zA-Z0-9_\\-]{1,${NAME_MAX_BYTES}}`,
+  maxLength: NAME_MAX_BYTES,
 }
 
 /** Attributes of an input for a cluster's name, which may be typed with its slash. */
 export const CLUSTER_NAME_RULES = {
   ...NAME_RULES,
   pattern: `${NAME_RULES.pattern}/?`,
-  maxLength: NAME_MAX_CHARS + 1,
+  maxLength: NAME_MAX_BYTES + 1,
 }

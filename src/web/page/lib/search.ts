@@ -1,3 +1,5 @@
+import { NAME } from '../../../registry/primitives/nameRule.js'
+
 /** Target of a search, decided by the form of the text. */
 export type Found =
   | { page: 'name'; name: string }
@@ -7,7 +9,7 @@ export type Found =
   /** The form fits several: the API has to be asked, in this order; the last is taken where none is known. */
   | { page: 'ask'; text: string; candidates: readonly ('tx' | 'cluster' | 'address' | 'name')[] }
 
-const NAME = /^[a-z0-9_-]{1,32}$/i
+const isNameText = (text: string): boolean => NAME.test(text.toLowerCase())
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i
 const WORD = /^0x[0-9a-f]{64}$/i
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
@@ -19,13 +21,13 @@ export function find(input: string): Found | null {
   const text = input.trim().replace(/\/$/, '')
   if (text === '') return null
   const [community, name, ...rest] = text.split('/')
-  if (name !== undefined && rest.length === 0 && NAME.test(community!) && NAME.test(name))
+  if (name !== undefined && rest.length === 0 && isNameText(community!) && isNameText(name))
     return { page: 'member', community: community!.toLowerCase(), name: name.toLowerCase() }
   if (EVM_ADDRESS.test(text)) return { page: 'address', address: text.toLowerCase() }
   // a transaction's hash, a cluster's id and an address of Aptos look the same
   if (WORD.test(text)) return { page: 'ask', text: text.toLowerCase(), candidates: ['cluster', 'address', 'tx'] }
   if (SIGNATURE.test(text)) return { page: 'tx', tx: text }
-  if (!NAME.test(text)) return { page: 'address', address: text }
+  if (!isNameText(text)) return { page: 'address', address: text }
   if (text.length >= LEAST_ADDRESS_CHARS) return { page: 'ask', text, candidates: ['address', 'name'] }
   return { page: 'name', name: text.toLowerCase() }
 }

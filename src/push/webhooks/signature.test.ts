@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keyText, signedHeaders } from './message.js'
+import { keyText, signedHeaders } from './signature.js'
 
 it('signs as the example of Standard Webhooks', () => {
   const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')

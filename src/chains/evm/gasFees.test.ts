@@ -12,7 +12,7 @@ import {
   outbid,
   priceCapWei,
   raiseFees,
-} from './fees.js'
+} from './gasFees.js'
 
 const GWEI = 1_000_000_000n
 const NO_CAP = 2n ** 128n
