@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
-import { LackingError, transient } from '../rpc/errors.js'
+import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -145,7 +145,8 @@ const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
 
 /**
  * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. Where the list is empty but the
- * header's bloom filter matches, all logs of the block are read: some nodes announce a block before they have these.
+ * header's bloom filter matches, all logs of the block are read: some nodes announce a block before they have these. A
+ * node that gives no logs without an address keeps its empty list: a confirmed one is two nodes' word.
  * @throws RpcError transient where the node has none of them yet
  */
 export async function getBlockLogs(call: Call, filter: LogFilter, header: Header): Promise<RawLog[]> {
@@ -155,7 +156,11 @@ export async function getBlockLogs(call: Call, filter: LogFilter, header: Header
   const ask = (of: object) => call<RawLog[]>('eth_getLogs', [{ ...of, blockHash }])
   let found = await ask({ address: oneOrMore(addresses), topics: [topics] })
   if (found.length === 0) {
-    const all = await ask({})
+    const all = await ask({}).catch((error: unknown) => {
+      if (error instanceof RpcError && error.fault !== 'rate_limited' && error.cause instanceof NodeError) return null
+      throw error
+    })
+    if (all === null) return []
     if (all.length === 0) throw transient(`eth_getLogs: the node has no logs of block ${header.number} yet`)
     const isAsked = ({ address, topics: [first] }: RawLog) =>
       addresses.includes(address.toLowerCase() as Hex) && topics.some((topic) => topic === first)

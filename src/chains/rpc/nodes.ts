@@ -167,19 +167,27 @@ export class NodePool<Hash extends string> {
   /**
    * Asks for what is believed for ever: two nodes have to say the same where two are configured. One that can't
    * answer, or rests, has no say: while the others are away, one node's word counts.
-   * @throws DisagreementError; RpcError of fault too_much as any node gave it; ChainUnavailableError, or RpcError of
-   *   fault refused, when no node answers
+   * @param heedsTooMuch whether to ask for less where one node alone finds it too much
+   * @throws DisagreementError; RpcError of fault too_much where no two agree, or none answers; ChainUnavailableError,
+   *   or RpcError of fault refused, when no node answers
    */
-  async quorum<T>(ask: (call: Call) => Promise<T>, isSame: (a: T, b: T) => boolean = isDeepStrictEqual): Promise<T> {
+  async quorum<T>(
+    ask: (call: Call) => Promise<T>,
+    isSame: (a: T, b: T) => boolean = isDeepStrictEqual,
+    heedsTooMuch = true,
+  ): Promise<T> {
     const answers: T[] = []
     let last: Error | null = null
+    let tooMuch: RpcError | null = null
     for (const node of this.#inOrder()) {
       // a node that rests would delay what the others say
       if (answers.length > 0 && node.rank(performance.now()) > 1) continue
       const answer = await this.#ask(node, ask)
       if ('error' in answer) {
-        last = answer.error
-        if (last instanceof RpcError && last.fault === 'too_much') throw last
+        const { error } = answer
+        if (error instanceof RpcError && error.fault === 'too_much') tooMuch ??= error
+        // a word about the item says more than the silence of others
+        if (!(last instanceof LackingError)) last = error
         continue
       }
       const before = answers.find((one) => isSame(one, answer.result))
@@ -188,10 +196,14 @@ export class NodePool<Hash extends string> {
       if (this.#nodes.length === 1) break
     }
     if (answers.length > 1) throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
+    if (tooMuch && (answers.length === 0 || heedsTooMuch)) throw tooMuch
     if (answers.length === 1) return answers[0]!
     if (last instanceof RpcError && !isFaultOfNode(last)) throw last
     throw this.#unavailable(last ?? this.#mutedReason())
   }
+
+  /** Tells whether a node rests for faults, and may answer again by a time of `performance.now()`. */
+  isOneBackBy = (byMs: number): boolean => this.#nodes.some((node) => node.isBackBy(byMs))
 
   /**
    * Runs the work on one node, and on another where there is one, for what is believed for ever.

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from 'vitest'
-import { RpcError } from './errors.js'
+import { LackingError, RpcError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
 /** Asks nodes that answer what is told, in their order; an error is thrown. */
-const ask = (...told: unknown[]): Promise<unknown> => {
+const ask = (...told: unknown[]): Promise<unknown> => askFor(true, ...told)
+const askFor = (heedsTooMuch: boolean, ...told: unknown[]): Promise<unknown> => {
   const pool = new NodePool<string>({
     ...{ label: '1', urls: told.map((_, i) => `http://${i}`), behindBlocks: 3, readGenesis: async () => 'genesis' },
     connect: (url): Call => {
@@ -15,7 +17,7 @@ const ask = (...told: unknown[]): Promise<unknown> => {
     },
     headOf: async () => ({ height: 1, timeMs: null }),
   })
-  return pool.quorum((call) => call('eth_call', []))
+  return pool.quorum((call) => call('eth_call', []), isDeepStrictEqual, heedsTooMuch)
 }
 const AWAY = new RpcError('transient', 'away')
 const REFUSED = new RpcError('refused', 'refused')
@@ -29,6 +31,7 @@ it.each([
   ['of the other one, where one is away', [AWAY, 1], 1],
   ['of the first one, where the other is away', [1, AWAY], 1],
   ['of two, where the first of three refuses the question', [REFUSED, null, null], null],
+  ['of two of three, where it is too much for the first', [TOO_MUCH, 1, 1], 1],
 ])('the word %s is believed', async (_, told, word) => {
   expect(await ask(...told)).toEqual(word)
 })
@@ -43,12 +46,20 @@ it('nodes that contradict each other are not', async () => {
     await expect(ask(...told)).rejects.toThrow('contradict each other')
 })
 
-it('a range has to be small enough for each', async () => {
+it('a range that is too much for one of two has to be smaller, as long as that is heeded', async () => {
   for (const told of [
-    [TOO_MUCH, 1, 1],
+    [TOO_MUCH, 1],
     [1, TOO_MUCH],
-  ])
+  ]) {
     await expect(ask(...told)).rejects.toBe(TOO_MUCH)
+    expect(await askFor(false, ...told)).toBe(1)
+  }
+  await expect(askFor(false, TOO_MUCH, AWAY)).rejects.toBe(TOO_MUCH)
+})
+
+it('a node that lacks the item says more than one that is away', async () => {
+  const lacking = new LackingError('not there')
+  await expect(ask(lacking, AWAY)).rejects.toMatchObject({ cause: lacking })
 })
 
 it('what all refuse is refused, and where none answers the chain is away', async () => {

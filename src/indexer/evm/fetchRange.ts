@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../../chains/evm/logs.js'
@@ -18,15 +19,22 @@ export interface RangeSource {
   checkFrom?: number
 }
 
+/** Smaller ranges are not halved for one node alone: a free plan, or a lie, would stretch a catch-up without end. */
+const LEAST_SHARED_BLOCKS = 500
+
 /**
  * Reads the confirmed logs of blocks `from` to `to`, on which two nodes have to agree. A range that one of them finds
- * too large is halved.
+ * too large is halved, down to a bound; below it a node that still does has no say.
  * @throws ChainUnavailableError
  */
 export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
   const { chain, width } = source
   try {
-    const range = await chain.rpc.quorum((call) => readRange(call, source, from, to))
+    const range = await chain.rpc.quorum(
+      (call) => readRange(call, source, from, to),
+      isDeepStrictEqual,
+      to - from >= LEAST_SHARED_BLOCKS,
+    )
     width.answered(to - from + 1, sizeOf(range.decoded))
     return range
   } catch (error) {
