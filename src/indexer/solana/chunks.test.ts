@@ -90,6 +90,18 @@ it.concurrent.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'Co
   40_000,
 )
 
+it.concurrent('a node that denied a payment, or rests for a moment, is not left out of account', async () => {
+  const busy = new RpcError('rate_limited', 'HTTP 429', 1_500)
+  for (const asksBefore of [0, 1]) {
+    let asked = 0
+    const honest: Call = async (method, params) => {
+      if (method === 'getTransaction' && asked++ >= asksBefore && asked <= asksBefore + 1) throw busy
+      return nodeOf(NONE!)(method, params)
+    }
+    await expect(take([ONE!, honest])).rejects.toThrow(CONTRADICT)
+  }
+}, 40_000)
+
 it.concurrent.each([
   ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
   ['whether it did anything, as the first', IDLE!],
