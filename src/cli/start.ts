@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
+import { isOfLocalWorld } from '../config/environment.js'
 import { readConfig } from '../config/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
@@ -34,7 +35,7 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)
-  const isAskedToStop = untilAskedToStop()
+  const isAskedToStop = untilAskedToStop(isOfLocalWorld())
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
@@ -56,10 +57,10 @@ function tellLauncher(): void {
   process.send?.('up', () => {})
 }
 
-function untilAskedToStop(): Promise<void> {
+function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
-    // the end of a launcher with an IPC channel
-    process.once('disconnect', () => resolve())
+    // the end of a local world's launcher; a supervisor with an IPC channel may go and come back
+    if (isChild) process.once('disconnect', () => resolve())
   })
 }

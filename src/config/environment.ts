@@ -224,12 +224,15 @@ export type Environment = z.output<typeof environment>
 /** Options of the command line, under the variables' names; they come before the environment. */
 export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
+/** Tells whether a local world started this process. */
+export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
+
 /**
  * Takes variables that are not set yet from the file `.env` of the current folder, where there is one. A process that a
  * local world started has its own already.
  */
 export function loadEnvFile(): void {
-  if (!process.env.CLUSTERD_CHILD && existsSync('.env')) process.loadEnvFile('.env')
+  if (!isOfLocalWorld() && existsSync('.env')) process.loadEnvFile('.env')
 }
 
 /** Variables that `clusterd dev` passes on to the daemon of its world (docs/configuration.md names them). */
