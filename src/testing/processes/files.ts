@@ -69,7 +69,9 @@ function takeAway(file: string, expected: string): void {
   const aside = `${file}.stale.${process.pid}.${Math.random().toString(36).slice(2)}`
   try {
     fs.renameSync(file, aside)
-  } catch {
+  } catch (error) {
+    // another user's file in a shared folder stays
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return // removed by another process
   }
   if (readOrUndefined(aside) !== expected) linked(aside, file)

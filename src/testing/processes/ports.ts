@@ -33,10 +33,20 @@ export async function nextFreePort(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
   for (let port = preferred; port <= last; port++) {
     if (!(await isPortFree(port))) continue
-    const claim = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
-    if ('lock' in claim) return port
+    if (claim(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))) return port
   }
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
+}
+
+/** Claims a port until this process ends; false where another process, or another user's file, has it. */
+function claim(file: string): boolean {
+  try {
+    const taken = tryLock(file)
+    if ('lock' in taken) process.once('exit', taken.lock.release)
+    return 'lock' in taken
+  } catch {
+    return false
+  }
 }
 
 /** Tells whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
