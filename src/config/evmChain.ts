@@ -40,6 +40,8 @@ const fields = z.strictObject({
   gasToken: z.strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) }).optional(),
   /** Base URL of a block explorer. */
   explorer: httpUrl.transform((url) => url.replace(/\/$/, '')).optional(),
+  /** Added to the bridge's fee on top of the delivered amount, percent; the endpoint pays the excess back. */
+  bridgeMarginPercent: z.int().min(0).max(100).default(5),
   /** LayerZero's configuration, and roles of this chain, as `clusterd contracts` sets and compares them. */
   bridge: bridgeSettings.optional(),
   deployment: chainDeployment.optional(),

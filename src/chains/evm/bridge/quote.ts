@@ -15,9 +15,6 @@ import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 /** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
 
-/** Added to the bridge's fee beyond the delivered amount; the endpoint pays the excess back. */
-export const BRIDGE_MARGIN_PERCENT = 5n
-
 /** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
 /** Time for which the owner's settings of a spoke are served. */
@@ -64,7 +61,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
-    const value = delivered + ((fee - delivered) * (100n + BRIDGE_MARGIN_PERCENT)) / 100n
+    const value = delivered + ((fee - delivered) * (100n + BigInt(config.bridgeMarginPercent))) / 100n
     const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,

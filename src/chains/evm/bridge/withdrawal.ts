@@ -7,7 +7,7 @@ import { hubAbi, spokeAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption } from './packetOptions.js'
-import { BRIDGE_MARGIN_PERCENT, nativeFee, senderWord } from './quote.js'
+import { nativeFee, senderWord } from './quote.js'
 
 /** Default gas on the hub for third-party spokes, which have no `gasNeeds`. */
 const DEFAULT_WITHDRAWAL_GAS = 170_000n
@@ -28,7 +28,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): RefundTransaction => ({
  */
 export async function withdrawalOnSpoke(
   call: Call,
-  { contract }: Pick<ChainConfig, 'contract'>,
+  { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
   to: Hex | null,
 ): Promise<RefundTransaction | null> {
@@ -41,7 +41,7 @@ export async function withdrawalOnSpoke(
   return {
     ...{ type: 'evm', to: contract },
     data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
-    value: (fee * (100n + BRIDGE_MARGIN_PERCENT)) / 100n,
+    value: (fee * (100n + BigInt(bridgeMarginPercent))) / 100n,
   }
 }
 
