@@ -3,21 +3,21 @@ import type { TextFile } from './tree.js'
 
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
-  '(top)': 950,
-  api: 8_200,
-  chains: 6_900,
-  cli: 3_750,
-  client: 950,
-  config: 1_400,
+  '(top)': 910,
+  api: 8_180,
+  chains: 6_870,
+  cli: 3_660,
+  client: 920,
+  config: 1_370,
   contracts: 50,
-  db: 8_050,
-  indexer: 2_700,
-  ops: 1_450,
-  push: 800,
-  registry: 4_350,
-  relayer: 2_150,
-  testing: 4_950,
-  web: 3_850,
+  db: 7_930,
+  indexer: 2_690,
+  ops: 1_430,
+  push: 760,
+  registry: 4_320,
+  relayer: 2_130,
+  testing: 4_920,
+  web: 3_800,
 }
 
 /** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */
