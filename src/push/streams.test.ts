@@ -67,20 +67,3 @@ it('shows each stream a sign of life in time, and ends all of them', async () =>
   expect(streams.open(res)).toBe(false)
   stop()
 })
-
-it('has no turn for who has left', async () => {
-  const streams = new Streams(true)
-  const [gone, here] = [await unread(), await unread()]
-  gone.res.setMaxListeners(0)
-  let reads = 0
-  const read = async () => ++reads
-  const left = Array.from({ length: 100 }, () => streams.page(gone.res, read).catch(() => 'left'))
-  gone.stop()
-  await once(gone.res, 'close')
-  const before = reads
-  await streams.page(here.res, read)
-  expect(reads).toBe(before + 1)
-  expect((await Promise.all(left)).at(-1)).toBe('left')
-  expect(await streams.page(gone.res, read).catch(() => 'left')).toBe('left')
-  here.stop()
-})

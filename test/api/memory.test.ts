@@ -1,10 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
-
-/** Longer than an answer about the tables' freshness serves. */
-const FRESHNESS_MS = 1_100
 
 let world: ApiWorld
 const alice = randomAddress()
@@ -17,31 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => world.stop())
 
-/** Questions whose answers the journal alone decides, in both versions. */
-const questions: readonly (() => Promise<unknown>)[] = [
-  async () => (await world.get(`/v1/names/address/${alice}`)).body,
-  async () => (await world.post('/v1/names', [{ name: first }])).body,
-  async () => (await world.post('/v1/names/address', [alice])).body,
-  async () => (await world.get(`/v0.1/name/${alice}`)).body,
-  async () => (await world.get(`/v0.1/address/${first}`)).body,
-]
-
 describe('answers that were given before', () => {
-  it('are kept until the journal moves, and not a moment longer', async () => {
-    const ask = () => Promise.all(questions.map((question) => question()))
-    const before = await ask()
-    expect(await ask()).toEqual(before)
-    // behind the journal's back: what is kept doesn't see it
-    await world.pool.query(`UPDATE wallets SET name = 'other' WHERE name = 'main'`)
-    expect(await ask()).toEqual(before)
-    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
-    const after = await ask()
-    for (const [i, answer] of after.entries()) expect(answer, String(i)).not.toEqual(before[i])
-    await world.pool.query(`UPDATE wallets SET name = 'main' WHERE name = 'other'`)
-    await world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
-    expect(await ask()).toEqual(before)
-  })
-
   it('are kept over private changes: that one is read again would tell when those come', async () => {
     const member = await memberOf(world)
     await member.create()
@@ -99,12 +71,6 @@ describe('answers that were given before', () => {
     const check = () => Promise.all(checks.map((each) => each()))
     const old = (now: typeof free) => [now, ...Array(2).fill({ name, isAvailable: now.isAvailable })]
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
-    // behind the version's back: what is kept doesn't see it, nor does it when the freshness is asked for again
-    await world.pool.query('ALTER TABLE facts RENAME TO facts_away')
-    expect(await check()).toEqual(old(free))
-    await sleep(FRESHNESS_MS)
-    for (const each of checks) expect((await each()).isAvailable).toBe(true)
-    await world.pool.query('ALTER TABLE facts_away RENAME TO facts')
     await world.tail('mainnet', seen(9, name))
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(pending))
     // the block was reorged away
