@@ -58,9 +58,12 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
   async step(alive: () => void = () => {}): Promise<StepResult> {
-    let hasStored = (await this.queue()) > 0
-    const isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
+    let hasStored = false
+    let isBusy = false
+    // stock is taken where the chain is away, too: its jobs wait
     try {
+      hasStored = (await this.queue()) > 0
+      isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
       if (this.key && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
       if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS) await this.#takeStats()

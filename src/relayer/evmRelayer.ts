@@ -118,7 +118,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
-    return (await this.#advanceAll(transactions.slice(0, TRANSACTIONS_AT_ONCE), nowMs)) || mended > 0
+    // what a key of before left, and can't end, takes no place of this one's
+    const isOwn = ({ nonce, signer }: Row) => nonce === null || signer?.equals(this.key!.signer) === true
+    const first = [
+      ...transactions.filter(isOwn).slice(0, TRANSACTIONS_AT_ONCE),
+      ...transactions.filter((row) => !isOwn(row)).slice(0, TRANSACTIONS_AT_ONCE),
+    ]
+    return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
 
   /** Jobs that wait, by the transaction that is to do them. What can't go at all is parked. */
