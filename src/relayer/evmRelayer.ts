@@ -118,12 +118,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
-    // what a key of before left, and can't end, takes no place of this one's
+    // jobs of a former key, which nothing may end, take no place of this one's
     const isOwn = ({ nonce, signer }: Row) => nonce === null || signer?.equals(this.key!.signer) === true
-    const first = [
-      ...transactions.filter(isOwn).slice(0, TRANSACTIONS_AT_ONCE),
-      ...transactions.filter((row) => !isOwn(row)).slice(0, TRANSACTIONS_AT_ONCE),
-    ]
+    const first = [true, false].flatMap((own) =>
+      transactions.filter((row) => isOwn(row) === own).slice(0, TRANSACTIONS_AT_ONCE),
+    )
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
 

@@ -195,7 +195,6 @@ export class NodePool<Hash extends string> {
       answers.push(answer.result)
       if (this.#nodes.length === 1) break
     }
-    // one that has answered nothing yet may decide between others
     if (tooMuch && (answers.length !== 1 || heedsTooMuch)) throw tooMuch
     if (answers.length > 1) throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
     if (answers.length === 1) return answers[0]!
