@@ -56,7 +56,6 @@ export async function inChunks(
     const txs = told.filter((tx) => tx !== null)
     await write(txs)
     done += told.length
-    // a list of what is not there brings no other node to its limit
     if (told.includes(null)) size = FIRST_CHUNK
     // the next one is open: it is asked for once more
     if (told.length < some.length) ahead.unshift(readAhead(some.slice(told.length)))
