@@ -86,7 +86,7 @@ async function agreedOn(
 ): Promise<ReadTransaction | null> {
   const { signature, slot } = listed
   const lacking = new LackingError(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
-  // a node that was denied, and one that rests for a moment, keep their say: a liar alone would be believed by then
+  // a node that denied it, and one that rests for a moment, keep their say: a liar alone would be believed by then
   let isDenied = false
   for (;;) {
     let words = 0
