@@ -81,7 +81,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool, network, epoch, at, path, account, settings } = options
     const { nowMs } = this.clock
     this.#options = options
-    this.#gasPriceCapWei = createGasPriceCap(at.chain.rpc, at.chain.config, nowMs)
+    this.#gasPriceCapWei = createGasPriceCap(at.chain.rpc, at.chain.config)
     this.key = account && { network, chain: at.number, signer: fromHex(account.address) }
     this.#nonces =
       account &&
@@ -190,7 +190,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /** Least worth of a payment for it to be refused, wei. */
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at.chain
-    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) => readFees(rpc, ask))
+    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode(readFees)
     // half of the fee's limit is room for the base fee to rise
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n

@@ -1,10 +1,15 @@
-import { type Look, pairOf } from '../chains/rpc/looks.js'
 import type { Job } from '../registry/outbox.js'
 
 /** Question to an operator: a key that was used so often elsewhere, or a node that is wrong again and again. */
 export const MAX_RAISE = 64
 /** Bounds the work of one step, whatever a node says. */
 export const MAX_LOST = 64
+
+/** An answer about the chain's count, and the head of its node's chain when it was given. */
+export interface Look {
+  answer: number
+  head: number
+}
 
 /** A job, by the nonce that it holds or has used. */
 export type Holder = Pick<Job, 'id' | 'state' | 'nonce'>
@@ -30,14 +35,15 @@ export type NonceDecision =
   /** Every nonce below the next is used or held: one may be given. */
   | { is: 'sound' }
   /** No nonce is given: a second look is due, to be compared with this one, or lost nonces have to be mended. */
-  | { is: 'doubt'; look: Look<number> }
+  | { is: 'doubt'; look: Look }
   /** The next nonce follows what two looks agree about. */
   | { is: 'moved'; next: number }
   /** Two looks agree about a count that only an operator believes. */
-  | { is: 'too_far'; count: number; look: Look<number> }
+  | { is: 'too_far'; count: number; look: Look }
 
 /**
- * Decides about the next nonce. A count above it is believed after two looks, the lower one, up to a bound; a stored
+ * Decides about the next nonce. Two looks are those of two nodes, or of one at two heads: a mix-up of answers does not
+ * last. A count above it is believed after two looks, the lower one, up to a bound; a stored
  * number above the count is taken back after two looks, to the higher one, while no job holds a nonce from there on.
  * One wrong answer thus makes no gap, which would cost a transaction for each of its nonces.
  * @param looks at the chain's count, of one step
@@ -45,13 +51,14 @@ export type NonceDecision =
  */
 export function decideNonce(
   { next, top, holders }: StoredNonces,
-  looks: readonly Look<number>[],
-  before: Look<number> | null,
+  looks: readonly Look[],
+  before: Look | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const [least, most] = [Math.min(...counts), Math.max(...counts)]
   if (next !== null && least <= next && most >= next) return { is: 'sound' }
-  const pair = pairOf(looks, before)
+  const [first, second = before && first!.head > before.head ? before : undefined] = looks
+  const pair = second && [first!.answer, second.answer]
   // looks that contradict each other leave the newest, else a wrong one would stay
   const doubt = { is: 'doubt', look: pair || !before ? looks[0]! : before } as const
   if (next === null || least > next) {

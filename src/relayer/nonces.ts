@@ -2,14 +2,13 @@ import type pg from 'pg'
 import type { Signer } from '../chains/evm/jobView.js'
 import { signNoop } from '../chains/evm/signer.js'
 import { transient } from '../chains/rpc/errors.js'
-import type { Look } from '../chains/rpc/looks.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
 import { asRelayer, insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
 import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
 import { failpoint } from '../ops/failpoint.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
-import { decideNonce, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
+import { decideNonce, type Look, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
 import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
@@ -51,7 +50,7 @@ export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
   #missing: Missing | null = null
-  #doubt: Look<number> | null = null
+  #doubt: Look | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -74,7 +73,7 @@ export class NonceKeeper {
     return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
-  async #decide(): Promise<{ looks: Look<number>[]; stored: SignerNonces; decision: NonceDecision }> {
+  async #decide(): Promise<{ looks: Look[]; stored: SignerNonces; decision: NonceDecision }> {
     const { looks, stored } = await this.#look()
     const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
     this.#doubt = 'look' in decision ? decision.look : null
@@ -82,23 +81,20 @@ export class NonceKeeper {
     return { looks, stored, decision }
   }
 
-  /** The chain's count, of two nodes where it doesn't fit what is stored. */
-  async #look(): Promise<{ looks: Look<number>[]; stored: SignerNonces }> {
+  /** The chain's count, of every node where it doesn't fit what is stored. */
+  async #look(): Promise<{ looks: Look[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
-    const first = await rpc.onTwoNodes(
-      (ask) => readCount(ask, signer),
-      () => true,
-    )
+    const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
     const stored = await signerNonces(pool, key, first[0]!.answer)
     if (decideNonce(stored, first, null).is === 'sound') return { looks: first, stored }
-    const looks = await rpc.onTwoNodes((ask) => readCount(ask, signer))
+    const looks = await rpc.onEveryNode((ask) => readCount(ask, signer))
     const from = Math.min(...looks.map(({ answer }) => answer))
     return { looks, stored: await signerNonces(pool, key, from) }
   }
 
   /** A look to confirm this one. A local chain's first count needs none: an older chain may come back any time. */
-  #earlier({ next }: SignerNonces, [first]: readonly Look<number>[]): Look<number> | null {
+  #earlier({ next }: SignerNonces, [first]: readonly Look[]): Look | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -152,7 +148,7 @@ export class NonceKeeper {
 }
 
 /** @throws RpcError where the answer is no count */
-async function readCount(ask: Call, { account }: Signer): Promise<Look<number>> {
+async function readCount(ask: Call, { account }: Signer): Promise<Look> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

@@ -32,7 +32,6 @@ type Command =
   | { do: 'baseFee'; gwei: number }
   | { do: 'pause'; isPaused: boolean }
   | { do: 'lag'; blocks: number }
-  | { do: 'receipts'; areLost: boolean }
   | { do: 'time'; ms: number }
   /** The next such call fails; or the process dies at it, before or after it had its effect. */
   | { do: 'fail' | 'crash'; at: string }
@@ -41,7 +40,7 @@ type Command =
   | { do: 'operator'; id: string; isPark: boolean }
 
 const id = fc.constantFrom(...IDS)
-const call = fc.constantFrom('look', 'search', 'prepare', 'broadcast', 'broadcasted')
+const call = fc.constantFrom('look', 'prepare', 'broadcast', 'broadcasted')
 const steps = fc.record({ do: fc.constant('step' as const), id })
 const common: fc.Arbitrary<Command>[] = [
   steps,
@@ -56,7 +55,6 @@ const common: fc.Arbitrary<Command>[] = [
   fc.record({ do: fc.constant('baseFee' as const), gwei: fc.integer({ min: 0, max: 40 }) }),
   fc.record({ do: fc.constant('pause' as const), isPaused: fc.boolean() }),
   fc.record({ do: fc.constant('lag' as const), blocks: fc.nat(3) }),
-  fc.record({ do: fc.constant('receipts' as const), areLost: fc.boolean() }),
   fc.record({ do: fc.constant('time' as const), ms: fc.constantFrom(1_000, 10_000, 3_600_000) }),
   fc.record({ do: fc.constant('fail' as const), at: call }),
   fc.record({ do: fc.constant('crash' as const), at: fc.oneof(call, fc.constantFrom('save', 'saved')) }),
@@ -132,9 +130,6 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
       case 'lag':
         model.lag = command.blocks
         break
-      case 'receipts':
-        model.losesReceipts = command.areLost
-        break
       case 'time':
         nowMs += command.ms
         break
@@ -157,7 +152,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   const isOver = () => [...model.rows.values()].every(({ state }) => state === 'confirmed' || state === 'parked')
   const withoutFaults = async (): Promise<void> => {
     armed = null
-    Object.assign(model, { isPaused: false, lag: 0, losesReceipts: false, baseFeeWei: 1_000_000_000n })
+    Object.assign(model, { isPaused: false, lag: 0, baseFeeWei: 1_000_000_000n })
     for (let round = 0; round < 200 && !isOver(); round++) {
       for (const name of IDS) {
         // each goes on until it has to wait

@@ -43,7 +43,7 @@ const NO_PROGRESS = new Set<Outcome['outcome']>(['waiting', 'unreachable', 'stal
 /** Tells whether something was stored, so that there may be more to do at once. */
 export const isProgress = ({ outcome }: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
-type Deed = Exclude<Action, { do: 'search' } | { do: 'prepare' }>
+type Deed = Exclude<Action, { do: 'prepare' }>
 
 /** The next deed with what was seen, or why the chain could not be asked. */
 export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure }
@@ -59,11 +59,10 @@ export async function decide(
 ): Promise<Decision> {
   try {
     const view = await sender.look(job)
-    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), searched: 0, prepared: null }
+    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
     for (;;) {
       const action = planNonceJob(job, seen, policy)
-      if (action.do === 'search') seen = { ...seen, ...(await sender.search(job)) }
-      else if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
+      if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
       else return { deed: action, seen }
     }
   } catch (error) {

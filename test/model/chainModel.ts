@@ -40,8 +40,6 @@ export interface Model {
   refusesSecond: boolean
   /** Nodes answer as of this many blocks ago. */
   lag: number
-  /** The node that is asked first has lost its receipts; another has them. */
-  losesReceipts: boolean
   rows: Map<string, NonceJob>
   nextNonce: number
 }
@@ -54,7 +52,6 @@ export const emptyModel = (refusesSecond: boolean): Model => ({
   isPaused: false,
   refusesSecond,
   lag: 0,
-  losesReceipts: false,
   rows: new Map(),
   nextNonce: 0,
 })
@@ -68,7 +65,9 @@ const fromRaw = (raw: Hex): ModelTx =>
 
 /** The signer's transaction count after a block. */
 const countAt = (model: Model, block: number): number =>
-  model.blocks.slice(0, block + 1).reduce((count, { txs, foreign }) => count + txs.length + foreign.length, 0)
+  model.blocks
+    .slice(0, Math.max(0, block + 1))
+    .reduce((count, { txs, foreign }) => count + txs.length + foreign.length, 0)
 
 /** The blocks in which a message was executed. */
 export const executionsOf = (model: Model, id: string): number[] =>
@@ -136,14 +135,8 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
         isSure: true,
         done: isConfirmed ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
         nonce: nonceState(model, job.nonce, head),
-        mined: model.losesReceipts ? null : receipt(job, head),
+        mined: receipt(job, head),
       }
-    },
-    async search(job) {
-      fault('search')
-      const head = Math.max(0, model.blocks.length - 1 - model.lag)
-      const mined = receipt(job, model.blocks.length - 1)
-      return { mined, nonce: nonceState(model, job.nonce, head), searched: 2 }
     },
     async prepare(_job, purpose) {
       fault('prepare')

@@ -14,7 +14,7 @@ export const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 export const prepared = { gas: 1_000n, fees }
 export const seen = (change: Partial<Seen> = {}): Seen => ({
   ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: true },
-  ...{ searched: 0, prepared: null, ...change },
+  ...{ prepared: null, ...change },
 })
 export const txOf = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
   ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },

@@ -58,16 +58,6 @@ describe('the price of gas', () => {
     expect(await world.executions(guid)).toBe(1)
     for (const price of await pricesOf(guid)) expect(price).toBeLessThanOrEqual(capWei)
   })
-
-  it('follows the lower of two nodes', async () => {
-    await setBaseFee(1n)
-    await world.hub.test.mine({ blocks: 6 })
-    const relayer = await restart({ urls: [world.hub.anvil.rpcUrl] })
-    lieAboutTips(4_900n)
-    const guid = await world.send(0, ['lower'])
-    await world.finish(relayer)
-    for (const price of await pricesOf(guid)) expect(price).toBeLessThan(100n * GWEI)
-  })
 })
 
 describe('the cap on the price of gas', () => {
@@ -76,11 +66,11 @@ describe('the cap on the price of gas', () => {
       ? (answer: string) =>
           JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message: 'too busy' } })
       : undefined
-  const capOf = (urls: string[], nowMs = Date.now) => {
+  const capOf = (urls: string[]) => {
     const { chains } = world.file as { chains: object[] }
     const file = { chains: [{ ...chains[0], rpcUrls: urls, local: false, messageLib: undefined }, chains[1]] }
     const [config] = parseChainsFile(file, 'test').chains
-    return createGasPriceCap(createChainRpc(config!), config!, nowMs)
+    return createGasPriceCap(createChainRpc(config!), config!)
   }
 
   it('is that of a node that can tell prices, and none where none can', async () => {

@@ -13,6 +13,6 @@ it('a transaction has not failed for good by the word of one node, where there i
     const { value, ...rest } = result as { value: object[] }
     return { ...rest, value: value.map((status) => ({ ...status, err: { InstructionError: [0, 'InvalidSeeds'] } })) }
   }
-  expect(await chain.transaction(signature)).toMatchObject({ state: 'seen', isConfirmed: false })
+  expect(await chain.transaction(signature)).toMatchObject({ state: 'seen', succeeded: true })
   expect(hasLied).toBe(true)
 })

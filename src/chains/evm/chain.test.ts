@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseChainsFile } from '../../config/chainsFile.js'
-import type { Call, Rpc } from '../rpc/evm.js'
+import type { Hex } from '../chain.js'
+import { type Call, NodePool } from '../rpc/nodes.js'
 import { createEvmChain } from './chain.js'
 
 const SENDER = `0x${'5e'.repeat(20)}` as const
@@ -21,23 +22,28 @@ const nodeOf =
     return answers[method] as T
   }
 
-function chainOn(first: Call, second: Call | null) {
+function chainOn(...nodes: Call[]) {
   const file = {
     ...{ network: 'mainnet', label: '1', role: 'hub', chainId: 1, rpcUrls: ['http://127.0.0.1:1'] },
     ...{ contract: `0x${'11'.repeat(20)}`, confirmation: { blocks: 2 } },
   }
   const [config] = parseChainsFile({ chains: [file] }, 'test').chains
-  const rpc = {
-    onOneNode: (work: (call: Call) => Promise<unknown>) => work(first),
-    onAnotherNode: async (_: Call, work: (call: Call) => Promise<unknown>) => (second ? work(second) : null),
-  } as unknown as Rpc
+  const rpc = new NodePool<Hex>({
+    ...{ label: '1', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 3 },
+    connect: (url) => nodes[Number(url.at(-1))]!,
+    ...{ readGenesis: async () => '0x', headOf: async () => BLOCK },
+  })
   return createEvmChain({ config: config!, chain: 1, rpc })
 }
 
 it.each([
-  ['that another node has', nodeOf(true), REPLACEMENT],
-  ['where there is one node', null, REPLACEMENT],
-  ['of a stale fork, which another node has not', nodeOf(false), null],
-])('a replacement %s', async (_, second, found) => {
-  expect(await chainOn(nodeOf(true), second).replacement(SENDER, NONCE, BLOCK + 5)).toBe(found)
+  ['that another node has', [nodeOf(true), nodeOf(true)]],
+  ['where there is one node', [nodeOf(true)]],
+])('a replacement %s is followed', async (_, nodes) => {
+  expect(await chainOn(...nodes).replacement(SENDER, NONCE, BLOCK + 5)).toBe(REPLACEMENT)
+})
+
+it('one of a stale fork, which another node has not, is not believed', async () => {
+  const asked = chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)
+  await expect(asked).rejects.toThrow('contradict each other')
 })

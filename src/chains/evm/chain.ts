@@ -92,15 +92,12 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     transaction: (hash, confirmed): Promise<ChainTx> =>
       asking(() => twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
     replacement: (sender, nonce, confirmed) =>
-      asking(() =>
-        rpc.onOneNode(async (call) => {
-          const question = { sender, nonce, confirmed }
-          const hash = await findByNonce(call, question)
-          if (hash === null) return null
-          const isSeen = await rpc.onAnotherNode(call, (other) => holdsNonce(other, hash, question))
-          return isSeen === false ? null : hash
-        }),
-      ),
+      asking(async () => {
+        const question = { sender, nonce, confirmed }
+        const hash = await rpc.onOneNode((call) => findByNonce(call, question))
+        const isHeld = hash !== null && (await rpc.quorum((call) => holdsNonce(call, hash, question)))
+        return isHeld ? hash : null
+      }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
       return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
@@ -137,9 +134,9 @@ function sightings(status: EvmChain): ChainPort['transaction'] {
 
 /** Creates the RPC pool of a configured chain. */
 export const createChainRpc = (
-  { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
+  { label, rpcUrls: urls, chainId, genesisHash }: Omit<ChainConfig, 'contract'>,
   onFault?: PoolOptions<Hex>['onFault'],
-): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
+): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault })
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {

@@ -73,15 +73,6 @@ export function capFees(estimate: Fees, capWei: bigint): Fees | null {
   return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
 }
 
-/** The lower of two estimates in each part, so that one node's word makes nothing dear. */
-export function lowerFees(one: Fees, other: Fees): Fees {
-  const tip = min(one.maxPriorityFeePerGas, other.maxPriorityFeePerGas)
-  return {
-    maxFeePerGas: BASE_FEE_FACTOR * min(baseFeeOf(one), baseFeeOf(other)) + tip,
-    maxPriorityFeePerGas: tip,
-  }
-}
-
 const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 

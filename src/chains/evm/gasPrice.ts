@@ -3,7 +3,7 @@ import { transient } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { inBatches } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
-import { estimateFees, type Fees, lowerFees, priceCapWei } from './gasFees.js'
+import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
 import { getHeader } from './logs.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
@@ -21,8 +21,8 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** Fees of a transaction that is sent now, by one node's word. */
-async function readFeesOf(ask: Call): Promise<Fees> {
+/** Fees of a transaction that is sent now, by one node's word: `createGasPriceCap` bounds them. */
+export async function readFees(ask: Call): Promise<Fees> {
   const history = await ask<FeeHistory>('eth_feeHistory', [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]])
   // the last one is the next block's
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
@@ -30,18 +30,6 @@ async function readFeesOf(ask: Call): Promise<Fees> {
     baseFeeWei,
     (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
   )
-}
-
-/**
- * Fees of a transaction that is sent now: the lower ones of two nodes, where there are two.
- * @param asked a node's call, and what wraps the other's
- */
-export async function readFees(rpc: Rpc, ask: Call, wrap: (call: Call) => Call = (call) => call): Promise<Fees> {
-  const [first, second] = await Promise.all([
-    readFeesOf(wrap(ask)),
-    rpc.onAnotherNode(ask, (other) => readFeesOf(wrap(other))).catch(() => null),
-  ])
-  return second ? lowerFees(first, second) : first
 }
 
 /** Prices of gas over the last day, one for each hour that a node can tell. @throws RpcError where it can tell none */
@@ -74,12 +62,11 @@ async function priceAt(ask: Call, height: number): Promise<bigint> {
 export function createGasPriceCap(
   rpc: Rpc,
   { local, maxGasPriceWei }: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>,
-  nowMs: () => number,
 ): () => Promise<bigint> {
   if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
   const ask = async (): Promise<bigint> => {
-    const caps = (await rpc.onTwoNodes(readDay)).map(priceCapWei)
+    const caps = (await rpc.onEveryNode(readDay)).map(priceCapWei)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return servedFor(HOUR_MS, ask, nowMs)
+  return servedFor(HOUR_MS, ask)
 }

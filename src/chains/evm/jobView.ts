@@ -37,7 +37,7 @@ export interface Mined {
 }
 
 /**
- * The chain's view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
+ * The nodes' view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
  */
 export interface NonceView {
   /** Number of the newest block. */
@@ -56,7 +56,7 @@ export interface NonceView {
 export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */
-export const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
+const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
 
 /** Stages of a job's effect, the least first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
@@ -67,14 +67,19 @@ interface Heads {
   confirmed: number
 }
 
-/** View that two nodes agree on, of which the second knows the blocks that the first calls confirmed. */
-export function agreed([first, second]: readonly Look[], isLocal: boolean): NonceView {
-  const { confirmedHead, ...view } = first!
-  if (!second || second.head < confirmedHead) return { ...view, isSure: isLocal }
-  const done = DONE_STATES.find((state) => state === view.done || state === second.done)!
-  const isSame = view.mined?.hash === second.mined?.hash && view.mined?.succeeded === second.mined?.succeeded
-  const isConfirmed = isSame && second.mined?.isConfirmed === true && view.mined?.isConfirmed === true
-  return { ...view, done, mined: view.mined && { ...view.mined, isConfirmed }, isSure: true }
+/**
+ * View that nodes share: the least that any of them calls done or used, and a receipt that two confirm. A node that
+ * doesn't know the blocks yet that the first calls confirmed has no say.
+ */
+export function agreed(looks: readonly Look[], isLocal: boolean): NonceView {
+  const { confirmedHead, ...view } = looks[0]!
+  const known = looks.filter(({ head }) => head >= confirmedHead)
+  const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
+  const nonce = NONCE_STATES.find((state) => known.some((one) => one.nonce === state))!
+  const mined = known.find((one) => one.mined?.isConfirmed)?.mined ?? known.find((one) => one.mined)?.mined ?? null
+  const same = known.filter((one) => one.mined?.hash === mined?.hash && one.mined?.succeeded === mined?.succeeded)
+  const isConfirmed = same.filter((one) => one.mined?.isConfirmed).length >= Math.min(2, known.length)
+  return { ...view, done, nonce, mined: mined && { ...mined, isConfirmed }, isSure: isLocal || known.length > 1 }
 }
 
 /** Asks one node about a job. @param ask the node */

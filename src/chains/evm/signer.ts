@@ -9,16 +9,7 @@ import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { readFees } from './gasPrice.js'
-import {
-  agreed,
-  type JobCall,
-  type Look,
-  look,
-  NONCE_STATES,
-  type NonceJob,
-  type NonceView,
-  type Signer,
-} from './jobView.js'
+import { agreed, type JobCall, look, type NonceJob, type NonceView, type Signer } from './jobView.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
@@ -67,27 +58,18 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    /** Asks two nodes for what would end the job. `mined` may come from one. */
+    /** Asks every node about the job. */
     async look(job: NonceJob): Promise<NonceView> {
-      const isOpen = ({ done, mined }: Look) => !mined?.isConfirmed && (done !== 'confirmed' || call.kind === 'noop')
-      const looks = await rpc.onTwoNodes((ask) => look(memo(ask), { chain, account }, call, job), isOpen)
+      const looks = await rpc.onEveryNode((ask) => look(memo(ask), { chain, account }, call, job))
       return agreed(looks, config.local)
-    },
-    /** Asks every node for the job's receipts, and whether its nonce is used: it is where all say so. */
-    async search(job: NonceJob): Promise<Pick<NonceView, 'mined' | 'nonce'> & { searched: number }> {
-      const found = await rpc.onEveryNode((ask) => look(ask, { chain, account }, call, job))
-      const mined = found.find((one) => one.mined?.isConfirmed) ?? found.find((one) => one.mined !== null)
-      const [nonce = 'next'] = NONCE_STATES.filter((state) => found.some((one) => one.nonce === state))
-      return { mined: mined?.mined ?? null, nonce, searched: found.length }
     },
     /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
-        const fees = () => readFees(rpc, ask, memo)
         return made
-          ? prepareCall(memo(ask), fees, from, { call: made, valueWei: job.valueWei })
-          : prepareTransfer(memo(ask), fees, from)
+          ? prepareCall(memo(ask), from, { call: made, valueWei: job.valueWei })
+          : prepareTransfer(memo(ask), from)
       }),
     /** Signs offline; nothing is sent. */
     async sign({ purpose, nonce, gas, fees, valueWei }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
@@ -133,22 +115,19 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   return call.kind === 'verify' ? verifyCall(call.messageLib, call.packet) : executeCall(call.endpoint, call.packet)
 }
 
-type ReadFees = () => Promise<Fees>
-
-async function prepareTransfer(ask: Call, fees: ReadFees, from: Hex): Promise<{ gas: bigint; fees: Fees }> {
-  return { fees: await fees(), gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])) }
+async function prepareTransfer(ask: Call, from: Hex): Promise<{ gas: bigint; fees: Fees }> {
+  return { fees: await readFees(ask), gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])) }
 }
 
 async function prepareCall(
   ask: Call,
-  readFees: ReadFees,
   from: Hex,
   { call, valueWei }: { call: Exclude<JobCall, { kind: 'noop' }>; valueWei: bigint },
 ): Promise<Prepared> {
   // taken back by a rewind: their words are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
-  const fees = await readFees()
+  const fees = await readFees(ask)
   const tx = { from, ...callOf(call), value: toQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -200,9 +179,7 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
  */
 export async function signNoop({ chain, account }: Signer, nonce: number, capWei: bigint): Promise<NonceTx | null> {
   const { rpc, config } = chain
-  const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
-    prepareTransfer(ask, () => readFees(rpc, ask), account.address),
-  )
+  const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
   const fees = capFees(fresh, capWei)
   if (!fees) return null
   const { chainId } = config

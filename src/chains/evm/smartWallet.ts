@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
 import {
   ChainUnavailableError,
@@ -14,12 +13,7 @@ import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
-/** Of a check in all: one node may hang for as long as its share has it (`nodes.ts`) before another's word counts. */
-const CALL_TIMEOUT_MS = 4_000
-/** Limits on concurrent and on waiting signature checks, which any API client can cause. */
-const AT_ONCE = 16
-const WAITING_LIMIT = 200
-/** Limit on a caller's checks of one wallet: they hold up no other, and none that the wallet's owner asks for. */
+/** Limit on a caller's checks of one wallet: they hold up none that the wallet's owner asks for. */
 const OF_ONE_WALLET = 4
 /** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
@@ -34,7 +28,6 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 /** Smart wallets of a chain, asked through its nodes. */
 export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
-  const queue = new PQueue({ concurrency: AT_ONCE, timeout: CALL_TIMEOUT_MS })
   const underWay = new Map<string, number>()
   const hasCode = servedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
@@ -42,11 +35,13 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
   )
   const ask = async (of: string, data: Hex): Promise<boolean> => {
     const before = underWay.get(of) ?? 0
-    if (before >= OF_ONE_WALLET || queue.size >= WAITING_LIMIT)
-      throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of smart wallets wait to be judged`)
+    if (before >= OF_ONE_WALLET)
+      throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of a smart wallet wait to be judged`)
     underWay.set(of, before + 1)
     try {
-      return await queue.add(() => probe(rpc, data))
+      // a single node that lies would sign for every address
+      const isSigned = rpc.quorum((call) => probe(call, data))
+      return await orIfRefused(isSigned, false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)
@@ -91,18 +86,6 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/**
- * Runs the probe; a yes is good where no other node denies it: one that lies would sign for every address. The probe
- * always gives a word: a node that refuses it is asked in vain, and denies nothing.
- */
-const probe = (rpc: Rpc, data: Hex): Promise<boolean> => {
-  const signed = rpc.onOneNode(
-    async (call) =>
-      (await probeOn(call, data)) && (await rpc.onAnotherNode(call, (other) => probeOn(other, data))) !== false,
-  )
-  return orIfRefused(signed, false)
-}
-
 /** Runs the probe on a node: a call without receiver "deploys" its answer, and no other word is a yes. */
-const probeOn = async (call: Call, data: Hex): Promise<boolean> =>
+const probe = async (call: Call, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

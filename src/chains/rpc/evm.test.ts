@@ -152,16 +152,6 @@ describe('a made-up head', () => {
     await gasPrice(rpc)
     expect(honest.map(asked)).toEqual([1, 0])
   })
-
-  it('of one of two is not believed', async () => {
-    const honest = await node()
-    const rpc = pool(honest, await liar('0xffffffffff'))
-    await gasPrice(rpc)
-    await rpc.demoteLaggingNodes()
-    await gasPrice(rpc)
-    expect(asked(honest)).toBe(2)
-    expect(rpc.health()[0]!.nodes.map(({ head }) => head)).toEqual(['good', 'doubtful'])
-  })
 })
 
 describe('a node that hangs', () => {
@@ -238,23 +228,4 @@ it('a node whose answer is no number is passed over', async () => {
   const priceOf = async (call: <T>(method: string, params: readonly unknown[]) => Promise<T>) =>
     BigInt(await call<string>('eth_gasPrice', []))
   expect(await pool(odd, await node()).onOneNode(priceOf)).toBeGreaterThan(0n)
-})
-
-describe('a second opinion', () => {
-  it('comes from another node, or not at all', async () => {
-    const [first, second] = [await node(), await node()]
-    const rpc = pool(first, second)
-    const ask = (call: <T>(method: string, params: readonly unknown[]) => Promise<T>) =>
-      call<string>('eth_gasPrice', [])
-    const opinion = await rpc.onOneNode((call) => rpc.onAnotherNode(call, ask))
-    expect(opinion).toMatch(/^0x/)
-    expect([asked(first), asked(second)]).toEqual([0, 1])
-    const alone = pool(first)
-    expect(await alone.onOneNode((call) => alone.onAnotherNode(call, ask))).toBeNull()
-    // one that has just failed would delay all that is to be confirmed
-    const away = await node((method) => (method === 'eth_gasPrice' ? 'server_error' : null))
-    const both = pool(first, away)
-    for (let i = 0; i < 2; i++) expect(await both.onOneNode((call) => both.onAnotherNode(call, ask))).toBeNull()
-    expect(asked(away)).toBe(1)
-  })
 })

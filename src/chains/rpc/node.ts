@@ -93,9 +93,6 @@ export class Node {
   /** Tells whether it had faults and may be looked at again. */
   needsProbe = (nowMs: number): boolean => !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
-  /** Tells whether it rests for faults, and may answer again by a time. */
-  isBackBy = (byMs: number): boolean => this.#faultsInARow > 0 && this.#restUntilMs < byMs
-
   answered(): void {
     this.#faultsInARow = 0
     this.#restUntilMs = 0

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
-import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
+import { judgeHeads } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
 
 export { type Call, type NodeHealth, WrongChainError } from './node.js'
@@ -27,12 +27,10 @@ export interface NodesOptions<Hash extends string> {
   connect(url: string, limitMs?: number): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
-  /** Newest block of a node's chain. */
-  headOf(call: Call): Promise<Head>
+  /** Height of a node's newest block. */
+  headOf(call: Call): Promise<number>
   /** Nodes whose head is further than this behind others' count as lagging. */
   behindBlocks: number
-  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
-  leastBlockMs?: number | undefined
   /** Most that the pool may ask of each node; unbounded where it is left out. */
   share?: Share | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
@@ -41,7 +39,7 @@ export interface NodesOptions<Hash extends string> {
 /** Options of a pool that are not those of its kind of chain. */
 export type PoolOptions<Hash extends string> = Pick<
   NodesOptions<Hash>,
-  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share' | 'leastBlockMs'
+  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share'
 > & {
   timeoutMs?: number
 }
@@ -153,15 +151,16 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node that answers, in the order of the configuration.
+   * Runs the work on every node that answers, healthy ones first. One that rests is asked where all do.
    * @throws ChainUnavailableError when none does
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
-    const awake = this.#nodes.filter((node) => !node.isMuted(performance.now()))
-    const answers = await Promise.all(awake.map((node) => this.#ask(node, work)))
+    const all = this.#inOrder()
+    const awake = all.filter((node) => node.rank(performance.now()) <= 1)
+    const answers = await Promise.all((awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
-    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? null)
+    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? this.#mutedReason())
   }
 
   /**
@@ -202,36 +201,6 @@ export class NodePool<Hash extends string> {
     throw this.#unavailable(last ?? this.#mutedReason())
   }
 
-  /** Tells whether a node rests for faults, and may answer again by a time of `performance.now()`. */
-  isOneBackBy = (byMs: number): boolean => this.#nodes.some((node) => node.isBackBy(byMs))
-
-  /**
-   * Runs the work on one node, and on another where there is one, for what is believed for ever.
-   * @param isEnough whether the first answer needs no second
-   * @returns one answer or two, the first node's first; `pairOf` judges them
-   * @throws as `call`
-   */
-  onTwoNodes<T>(work: (call: Call) => Promise<T>, isEnough: (first: T) => boolean = () => false): Promise<T[]> {
-    return this.onOneNode(async (call) => {
-      const first = await work(call)
-      const second = isEnough(first) ? null : await this.onAnotherNode(call, work)
-      return second === null ? [first] : [first, second]
-    })
-  }
-
-  /**
-   * Runs the work, for a second opinion, on a node other than that of `than`; null when no other node answers. One that
-   * seems to lag is asked, too: it may be the honest one.
-   */
-  async onAnotherNode<T>(than: Call, work: (call: Call) => Promise<T>): Promise<T | null> {
-    for (const node of this.#inOrder()) {
-      if (node.call === than || node.rank(performance.now()) > 1) continue
-      const answer = await this.#ask(node, work)
-      if ('result' in answer) return answer.result
-    }
-    return null
-  }
-
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
@@ -240,16 +209,15 @@ export class NodePool<Hash extends string> {
       node.rank(performance.now()) > 1 ? null : this.#headOf(node).catch(() => null),
     )
     const heads = await Promise.all(asked)
-    const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
-    const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
+    const verdicts = judgeHeads(heads, this.#options.behindBlocks)
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
       node.head = verdict
       if (verdict === 'good' || verdict === 'unknown') continue
       for (const pool of this.#family.pools.values())
         pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
-      const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
-      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
+      const others = heads.flatMap((head, other) => (head !== null && other !== i ? [head] : []))
+      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]}, others' ${others.join(', ')}`))
     }
   }
 
@@ -294,7 +262,7 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  async #headOf(node: Node): Promise<Head> {
+  async #headOf(node: Node): Promise<number> {
     await this.#check(node)
     return this.#options.headOf(node.call)
   }

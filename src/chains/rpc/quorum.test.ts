@@ -15,7 +15,7 @@ const askFor = (heedsTooMuch: boolean, ...told: unknown[]): Promise<unknown> => 
         return answer as T
       }
     },
-    headOf: async () => ({ height: 1, timeMs: null }),
+    headOf: async () => 1,
   })
   return pool.quorum((call) => call('eth_call', []), isDeepStrictEqual, heedsTooMuch)
 }

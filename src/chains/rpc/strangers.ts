@@ -1,5 +1,6 @@
 import type { ChainTx, SolanaTx } from '../chain.js'
-import type { Call, Nodes } from './nodes.js'
+import { LackingError } from './errors.js'
+import { type Call, DisagreementError, type Nodes } from './nodes.js'
 
 /** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -23,19 +24,29 @@ const isFinal = (seen: ChainTx | SolanaTx): seen is Included =>
   isIncluded(seen) && seen.isConfirmed && !seen.isRegistration
 const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block : seen.slot)
 
-/** Looks at a transaction: what would make a status terminal is unconfirmed where another node contradicts it. */
-export const twiceSeen = <T extends ChainTx | SolanaTx>(
-  rpc: Pick<Nodes, 'onOneNode' | 'onAnotherNode'>,
+const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
+  isIncluded(a) && isIncluded(b) && placeOf(a) === placeOf(b) && a.succeeded === b.succeeded
+
+/** Looks at a transaction: what would make a status terminal is unconfirmed while two nodes contradict each other. */
+export async function twiceSeen<T extends ChainTx | SolanaTx>(
+  rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,
-): Promise<T> =>
-  rpc.onOneNode(async (call) => {
-    const seen = await look(call)
-    const other = isFinal(seen) ? await rpc.onAnotherNode(call, look) : null
+): Promise<T> {
+  const seen = await rpc.onOneNode(look)
+  if (!isFinal(seen)) return seen
+  const known = async (call: Call): Promise<T> => {
+    const other = await look(call)
     // a node may have forgotten the transaction
-    if (!isFinal(seen) || other === null || other.state === 'unknown') return seen
-    const isSame = isIncluded(other) && placeOf(other) === placeOf(seen) && other.succeeded === seen.succeeded
-    return isSame && !other.isRegistration ? seen : { ...seen, isConfirmed: false }
-  })
+    if (other.state === 'unknown') throw new LackingError('the node does not know the transaction')
+    return other
+  }
+  try {
+    return await rpc.quorum(known, isSame)
+  } catch (error) {
+    if (error instanceof DisagreementError) return { ...seen, isConfirmed: false }
+    throw error
+  }
+}
 
 /** Bounds on the balances that are kept. */
 export const BALANCES = { forMs: () => 3_000, most: 10_000 }

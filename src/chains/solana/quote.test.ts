@@ -19,7 +19,7 @@ const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
     return (typeof answer === 'function' ? answer(params) : answer) as T
   }
   const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
-  const pool = { call, onOneNode, onAnotherNode: async () => null, genesisHash: async () => key() }
+  const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
   return pool as unknown as Nodes
 }
 

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
-import { describe, expect, it } from 'vitest'
-import type { Call, Nodes } from '../rpc/nodes.js'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Call, NodePool } from '../rpc/nodes.js'
 import { createRates } from './rates.js'
 
 const NOW_S = 1_800_000_000
@@ -10,15 +10,17 @@ const feeds = {
   maxAgeSeconds: { solUsd: 600, ethUsd: 600 },
   maxMovePercent: 10,
 } as const
+/** Time by which the answers that are served have expired. */
+const EXPIRED_MS = 3_000
 const DECIMALS = toFunctionSelector('decimals()')
 
 const GWEI = 10n ** 9n
 
-/** A node by its price of SOL, in dollars, and of gas. */
+/** A node by its price of SOL, in dollars. */
 const nodeOf =
-  (solUsd: number, gasPriceWei = () => GWEI): Call =>
+  (solUsd: number): Call =>
   async <T>(method: string, [tx]: readonly unknown[]) => {
-    if (method === 'eth_gasPrice') return `0x${gasPriceWei().toString(16)}` as T
+    if (method === 'eth_gasPrice') return `0x${GWEI.toString(16)}` as T
     const { to, data } = tx as { to: string; data: string }
     if (data.startsWith(DECIMALS)) return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
     const price = BigInt(to === feeds.solUsd ? solUsd : 3_000) * 10n ** 8n
@@ -29,66 +31,53 @@ const nodeOf =
     ) as T
   }
 
-const hubOf = (first: Call, second: Call | null) =>
-  ({
-    label: '1',
-    onOneNode: <T>(work: (call: Call) => Promise<T>) => work(first),
-    onAnotherNode: async <T>(_than: Call, work: (call: Call) => Promise<T>) => (second ? work(second) : null),
-  }) as Partial<Nodes> as Nodes
+const hubOf = (...nodes: Call[]) =>
+  new NodePool<string>({
+    ...{ label: '1', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 3 },
+    connect: (url) => nodes[Number(url.at(-1))]!,
+    ...{ readGenesis: async () => 'genesis', headOf: async () => 1 },
+  })
 
-describe('a price that nothing is compared with yet', () => {
+let atMs = 1
+beforeAll(() => vi.spyOn(performance, 'now').mockImplementation(() => (atMs += EXPIRED_MS)))
+afterAll(() => vi.restoreAllMocks())
+
+describe('a price', () => {
   it('is taken where another node shows about the same, or where there is none', async () => {
-    for (const second of [nodeOf(155), null]) {
-      const rates = createRates(hubOf(nodeOf(150), second), feeds, () => NOW_S * 1_000)
+    for (const others of [[nodeOf(155)], []]) {
+      const rates = createRates(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
       expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
     }
   })
 
   it('is refused where another node shows a different one', async () => {
     const rates = createRates(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
-    await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
+    await expect(rates()).rejects.toThrow('contradict each other')
   })
 })
 
 it('is refused at the age that its own feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
-  const rates = createRates(hubOf(nodeOf(150), null), { ...feeds, maxAgeSeconds }, () => (NOW_S + 61) * 1_000)
+  const rates = createRates(hubOf(nodeOf(150)), { ...feeds, maxAgeSeconds }, () => (NOW_S + 61) * 1_000)
   await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
 })
 
-it('asks no second node while the last price is remembered', async () => {
-  let [nowMs, asked] = [NOW_S * 1_000, 0]
-  const second: Call = (...call) => {
-    asked += 1
-    return nodeOf(150)(...call)
-  }
-  const rates = createRates(hubOf(nodeOf(150), second), feeds, () => nowMs)
-  await rates()
-  const once = asked
-  nowMs += 60_000
-  await rates()
-  expect([once > 0, asked]).toEqual([true, once])
-})
-
-it('takes the lower of two gas prices where nothing is known of it, or where it has doubled', async () => {
-  let [nowMs, gas] = [NOW_S * 1_000, 1_000n * GWEI]
-  const hub = hubOf(
-    nodeOf(150, () => gas),
-    nodeOf(150, () => 3n * GWEI),
+it('is refused where it jumped since the last quotes', async () => {
+  let [nowMs, solUsd] = [NOW_S * 1_000, 150]
+  const rates = createRates(
+    hubOf((...call) => nodeOf(solUsd)(...call)),
+    feeds,
+    () => nowMs,
   )
-  const rates = createRates(hub, feeds, () => nowMs)
-  const quoted: bigint[] = []
-  for (gas of [1_000n * GWEI, 4n * GWEI, 1_000n * GWEI, 2n * GWEI]) {
-    quoted.push((await rates()).gasPriceWei)
-    nowMs += 3_000
-  }
-  expect(quoted).toEqual([3n * GWEI, 4n * GWEI, 3n * GWEI, 2n * GWEI])
+  await rates()
+  ;[nowMs, solUsd] = [nowMs + 3_000, 200]
+  await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
 })
 
 it('compares no price with one from before the clock was set back', async () => {
   let [nowMs, solUsd] = [(NOW_S + 500) * 1_000, 150]
   const rates = createRates(
-    hubOf((...call) => nodeOf(solUsd)(...call), null),
+    hubOf((...call) => nodeOf(solUsd)(...call)),
     feeds,
     () => nowMs,
   )

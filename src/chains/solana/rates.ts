@@ -12,12 +12,11 @@ const AGGREGATOR = parseAbi([
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ])
 
+const FEEDS = ['ethUsd', 'solUsd'] as const
 /** Lifetime of cached rates. */
 const SERVES_MS = 2_000
 /** Period in which a price is compared with the previous one: a longer jump is the market's. */
 const REMEMBERED_MS = 10 * 60_000
-/** A gas price that is this many times the last one is compared with another node's: the payer would pay for it. */
-const MOST_RISE = 2n
 
 /** Rates and gas price behind a quote, read on the hub. */
 export interface HubRates extends Rates {
@@ -26,8 +25,8 @@ export interface HubRates extends Rates {
 }
 
 /**
- * Creates a reader of two price feeds on the hub, each refused when stale, or when it jumped since the last quotes or,
- * without any, differs from another node's.
+ * Creates a reader of two price feeds on the hub, each refused when stale, when two nodes differ about it, or when it
+ * jumped since the last quotes.
  * @returns a function that throws ChainUnavailableError when the hub can't be asked or a price is refused
  */
 export function createRates(
@@ -35,26 +34,23 @@ export function createRates(
   feeds: SolanaConfig['feeds'],
   nowMs: () => number = Date.now,
 ): () => Promise<HubRates> {
+  const { maxMovePercent } = feeds
   let last: { rates: HubRates; atMs: number } | null = null
 
-  // a clock that was set back makes no price of an earlier day a recent one
-  const earlierOf = (atMs: number) => (last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null)
+  const isNear = (a: HubRates, b: HubRates): boolean =>
+    FEEDS.every(
+      (feed) => !priceProblem(b[feed], a[feed], { maxMovePercent, maxAgeSeconds: Number.POSITIVE_INFINITY }, 0),
+    )
 
   const read = async (): Promise<HubRates> => {
-    const [first, second] = await orUnavailable('getting the prices of ETH and SOL', () =>
-      hub.onOneNode(async (call) => {
-        const rates = await readRates(call, feeds)
-        const before = earlierOf(nowMs())
-        // a price that nothing is compared with is no single node's word, where there are several
-        const isAlone = !before || rates.gasPriceWei > MOST_RISE * before.gasPriceWei
-        return [rates, isAlone ? await hub.onAnotherNode(call, (other) => readRates(other, feeds)) : null] as const
-      }),
+    const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
+      hub.quorum((call) => readRates(call, feeds), isNear),
     )
-    const rates = { ...first, gasPriceWei: lower(first.gasPriceWei, second?.gasPriceWei) }
     const atMs = nowMs()
-    const earlier = earlierOf(atMs) ?? second
-    for (const feed of ['ethUsd', 'solUsd'] as const) {
-      const bounds = { maxMovePercent: feeds.maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
+    // a clock that was set back makes no price of an earlier day a recent one
+    const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
+    for (const feed of FEEDS) {
+      const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
       const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, bounds, Math.floor(atMs / 1_000))
       if (problem) throw new ChainUnavailableError(`the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`)
     }
@@ -62,10 +58,8 @@ export function createRates(
     return rates
   }
 
-  return servedFor(SERVES_MS, read, nowMs)
+  return servedFor(SERVES_MS, read)
 }
-
-const lower = (a: bigint, b = a): bigint => (b < a ? b : a)
 
 async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([

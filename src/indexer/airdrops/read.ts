@@ -1,5 +1,5 @@
 import { CLAIMED_TOPIC, decodeClaimed } from '../../chains/evm/airdrop/distributor.js'
-import { type Blocks, type Header, type LogFilter, type RawLog, readLogs } from '../../chains/evm/logs.js'
+import { type Header, type LogFilter, type RawLog, readLogs } from '../../chains/evm/logs.js'
 import type { Call } from '../../chains/rpc/evm.js'
 import type { SeenClaim, WatchedAirdrop } from '../../db/airdrop/claims.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
@@ -14,8 +14,8 @@ export interface ClaimRange {
 }
 
 /** Reads the claims in blocks from a node. @throws RpcError */
-export async function readClaims(call: Call, watched: WatchedAirdrop, blocks: Blocks): Promise<ClaimRange> {
-  const { logs, first, last } = await readLogs(call, filterOf(watched), blocks)
+export async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange> {
+  const { logs, first, last } = await readLogs(call, filterOf(watched), { from, to })
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
 

@@ -19,9 +19,6 @@ import { isCheckpointReplaced } from '../evm/checkpoint.js'
 import { createRangeWidth } from '../evm/width.js'
 import { type ClaimRange, readClaims } from './read.js'
 
-/** Newest confirmed blocks, whose headers are read: a node that is late with its logs is late near its head. */
-const CHECKED_BLOCKS = 64
-
 /** Outcome of one step. */
 type AirdropOutcome =
   /** Claims of confirmed blocks were stored; there may be more. */
@@ -87,7 +84,7 @@ export class AirdropWatcher {
     const from = watched.nextBlock
     if (from > confirmed) return null
     const to = Math.min(confirmed, from + this.#width.blocks - 1)
-    const range = await this.#readRange(watched, from, to, confirmed)
+    const range = await this.#readRange(watched, from, to)
     if (!range) return 0
     const { claims, last, parentHash } = range
     this.#width.answered(to - from + 1, claims.length)
@@ -101,11 +98,10 @@ export class AirdropWatcher {
   }
 
   /** @returns null where a node finds the range too large: the next step reads a smaller one */
-  async #readRange(watched: WatchedAirdrop, from: number, to: number, confirmed: number): Promise<ClaimRange | null> {
+  async #readRange(watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange | null> {
     const { chain } = this.#options
-    const blocks = { from, to, checkFrom: confirmed - CHECKED_BLOCKS }
     try {
-      return await chain.rpc.quorum((call) => readClaims(call, watched, blocks))
+      return await chain.rpc.quorum((call) => readClaims(call, watched, from, to))
     } catch (error) {
       const isTooMuch = error instanceof RpcError && error.fault === 'too_much' && from !== to
       if (isTooMuch) {
@@ -131,8 +127,7 @@ export class AirdropWatcher {
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
     const from = watched.nextBlock
     const { rpc } = this.#options.chain
-    const blocks = { from, to: latest }
-    const { claims } = latest < from ? NONE : await rpc.onOneNode((call) => readClaims(call, watched, blocks))
+    const { claims } = latest < from ? NONE : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
     const keys = claims.map(keyOf).join()
     if (this.#tails.get(watched.airdrop) === keys) return
     if (await this.#write((client) => storeUnconfirmedClaims(client, watched, claims)))

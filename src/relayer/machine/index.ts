@@ -26,8 +26,6 @@ export interface Moment {
 
 /** An EVM chain's view of a job. */
 export interface Seen extends NonceView, Moment {
-  /** Number of nodes asked for each of the job's transactions, and whether its nonce is used; 0 before. */
-  searched: number
   prepared: Prepared | null
 }
 
@@ -45,8 +43,6 @@ export const CANCEL_AFTER_BLOCKS = 10
 
 export type Action =
   | { do: 'wait' }
-  /** Ask every node for each of the job's transactions. */
-  | { do: 'search' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: Purpose }
   /** Sign and store; `nonce` null: take the signer's next in the same database transaction. */

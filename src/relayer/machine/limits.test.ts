@@ -21,7 +21,7 @@ describe('a pause', () => {
 })
 
 describe('a nonce that a single node says is used', () => {
-  const used = { nonce: 'confirmed', searched: 1 } as const
+  const used = { nonce: 'confirmed', isSure: false } as const
   const said = { ...old, reason: 'nonce_used' }
 
   it('is believed when it says so again, after a pause', () => {
@@ -30,7 +30,7 @@ describe('a nonce that a single node says is used', () => {
     expect(plan({ ...said, nextMs: NOW + 1 }, used)).toMatchObject({ do: 'wait' })
     const parked = { do: 'record', event: { is: 'parked', reason: 'nonce_taken' } }
     expect(plan({ ...said, nextMs: NOW }, used)).toEqual(parked)
-    expect(plan(old, { ...used, searched: 2 })).toEqual(parked)
+    expect(plan(old, { ...used, isSure: true })).toEqual(parked)
   })
 })
 

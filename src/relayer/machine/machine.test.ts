@@ -186,28 +186,21 @@ describe('plan', () => {
       record({ is: 'confirmed', feeWei: 500n }),
     ],
 
-    ['nonce used: looks for its own', sent, { nonce: 'unconfirmed' }, { do: 'search' }],
-    ['nonce used, confirmed: looks for its own', sent, { nonce: 'confirmed' }, { do: 'search' }],
-    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed', searched: 2 }, wait],
+    ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed' }, wait],
     [
       'nonce used for good, delivered',
       sent,
-      { nonce: 'confirmed', searched: 2, done: 'confirmed' },
+      { nonce: 'confirmed', done: 'confirmed' },
       record({ is: 'confirmed', feeWei: 0n }),
     ],
-    ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', searched: 2, done: 'unconfirmed' }, wait],
+    ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', done: 'unconfirmed' }, wait],
     [
       'nonce used for good by something else',
       sent,
-      { nonce: 'confirmed', searched: 2 },
+      { nonce: 'confirmed' },
       record({ is: 'parked', reason: 'nonce_taken' }),
     ],
-    [
-      'found',
-      sent,
-      { nonce: 'confirmed', searched: 2, mined: mined() },
-      record({ is: 'included', hash: '0x1', block: 50 }),
-    ],
+    ['found', sent, { nonce: 'confirmed', mined: mined() }, record({ is: 'included', hash: '0x1', block: 50 })],
 
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],

@@ -51,18 +51,16 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
 }
 
-/** Action for a used nonce without a receipt of the job: search, wait or end, never another nonce. */
+/** Action for a used nonce without a receipt of the job: wait or end, never another nonce. */
 function planUsed(job: NonceJob, seen: Seen): Action {
-  if (seen.searched === 0) return { do: 'search' }
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to say so twice, at some distance
-  if (seen.searched > 1 || isSaidToBeUsed(job)) {
-    if (seen.searched === 1 && seen.nowMs < job.nextMs) return WAIT
-    return record({ is: 'parked', reason: 'nonce_taken' })
-  }
-  return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
+  if (!seen.isSure && !isSaidToBeUsed(job))
+    return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
+  if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
+  return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
 /** Reason of a job that a single node has once said to be done. */

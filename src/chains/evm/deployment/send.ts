@@ -48,7 +48,7 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
   await settled(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
-    const [fees, balance] = await Promise.all([readFees(rpc, ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
+    const [fees, balance] = await Promise.all([readFees(ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
     const gas = (BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))) * GAS_MARGIN_PERCENT) / PERCENT
     const costWei = maxCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
