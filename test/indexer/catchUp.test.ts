@@ -92,24 +92,3 @@ describe('the first catch-up goes on', () => {
     expect(await isCaughtUp()).toBe(true)
   })
 })
-
-it('what is taken after the first catch-up reaches the disk: others write upon it', async () => {
-  await world.test.mine({ blocks: MANY_BLOCKS })
-  await open('flushed', { startBlock: (await head()) - MANY_BLOCKS, local: true })
-  await lone.pool.query(`CREATE TABLE commits (how text);
-    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      INSERT INTO commits VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;
-    CREATE TRIGGER note AFTER UPDATE ON chains FOR EACH ROW WHEN (OLD.next_block < NEW.next_block) EXECUTE FUNCTION note()`)
-  const commits = async () => {
-    const { rows } = await lone.pool.query('WITH c AS (DELETE FROM commits RETURNING how) SELECT DISTINCT how FROM c')
-    return rows.map(({ how }) => how)
-  }
-  expect(await lone.indexer.step()).toMatchObject({ kind: 'backfilled' })
-  expect(await commits()).toEqual(['off'])
-  await steps(3)
-  expect(await isCaughtUp()).toBe(true)
-  await commits()
-  await world.test.mine({ blocks: MANY_BLOCKS })
-  expect(await lone.indexer.step()).toMatchObject({ kind: 'backfilled' })
-  expect(await commits()).toEqual(['on'])
-})

@@ -56,8 +56,9 @@ export async function verifyHub(pool: pg.Pool, config: ChainConfig, row: ChainRo
   const found: Verified = { network: row.network, chain: row.label, from: first, to: last, equal: 0, different: [] }
   for (let from = first; from <= last; ) {
     const to = Math.min(last, from + width.blocks - 1)
-    const { decoded } = await fetchRange({ chain, width }, from, to)
-    const shown = decoded.entries.map(({ position, body }) => ({ ...position!, body }))
+    const ranges = await fetchRange({ chain, width }, from, to)
+    const entries = ranges.flatMap(({ decoded }) => decoded.entries)
+    const shown = entries.map(({ position, body }) => ({ ...position!, body }))
     compare(found, shown, await readJournalledLogs(pool, row, from, to))
     if (process.stderr.isTTY) bar.show(row.label, (to - first + 1) / (last - first + 1))
     from = to + 1

@@ -141,11 +141,6 @@ export async function freeConnections(pool: pg.Pool): Promise<number> {
   return rows[0]!.free
 }
 
-/** Lets the current transaction commit without waiting for the disk: a crash of the server may lose it, whole. */
-export async function commitWithoutFlush(client: pg.ClientBase): Promise<void> {
-  await client.query('SET LOCAL synchronous_commit = off')
-}
-
 /** Time that somebody waits for an outcome. */
 export interface Patience {
   /** Fires when nobody waits any more. */

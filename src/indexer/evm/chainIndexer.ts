@@ -1,5 +1,5 @@
 import { readHeads } from '../../chains/evm/chain.js'
-import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
 import type { Header } from '../../chains/evm/logs.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
@@ -110,13 +110,11 @@ export class ChainIndexer {
     }
     if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
       this.#tail = []
-      const { isCaughtUp } = state
       const onProgress = (progress: Progress): void => {
         Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
         this.#options.onProgress?.(progress)
       }
-      const backfilling = { ...this.#options, width: this.#width, to: confirmed, isCaughtUp, onProgress }
-      const done = await backfill(backfilling)
+      const done = await backfill({ ...this.#options, width: this.#width, to: confirmed, onProgress })
       this.#minimumWei = (await readHead(pool, row.network)).minimumWei
       return { kind: 'backfilled', ...done }
     }
@@ -163,10 +161,10 @@ export class ChainIndexer {
     const [first, last] = [blocks[0], blocks.at(-1)]
     if (!first || !last || chain.config.rpcUrls.length === 1) return decodedOf(blocks)
     const source = { chain, width: this.#width, checkFrom: first.block }
-    const { decoded, parentHash, lastHash } = await fetchRange(source, first.block, last.block)
-    if (!parentHash.equals(first.parentHash) || !lastHash.equals(last.hash))
+    const ranges = await fetchRange(source, first.block, last.block)
+    if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(last.hash))
       throw transient(`blocks ${first.block}-${last.block} of chain "${row.label}" are of another fork than before`)
-    return decoded
+    return mergeLogs(ranges.map(({ decoded }) => decoded))
   }
 
   /** Tells whether the last step took all that the chain had. */

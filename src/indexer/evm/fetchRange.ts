@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { decodeLogs, filterOf, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import { decodeLogs, filterOf, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../../chains/evm/logs.js'
 import { RpcError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
@@ -19,15 +19,18 @@ export interface RangeSource {
   checkFrom?: number
 }
 
+/** Most logs of a range, which one transaction takes in. */
+const MOST_LOGS = 10_000
 /** Smaller ranges are not halved for one node alone: a free plan, or a lie, would stretch a catch-up without end. */
 const LEAST_SHARED_BLOCKS = 500
 
 /**
  * Reads the confirmed logs of blocks `from` to `to`, on which two nodes have to agree. A range that one of them finds
  * too large is halved, down to a bound; below it a node that still does has no say.
+ * @returns consecutive ranges
  * @throws ChainUnavailableError
  */
-export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange> {
+export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange[]> {
   const { chain, width } = source
   try {
     const range = await chain.rpc.quorum(
@@ -36,7 +39,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
       to - from >= LEAST_SHARED_BLOCKS,
     )
     width.answered(to - from + 1, sizeOf(range.decoded))
-    return range
+    return [range]
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
       width.failed(to - from + 1)
@@ -44,16 +47,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
-    const low = await fetchRange(source, from, middle)
-    const high = await fetchRange(source, middle + 1, to)
-    return {
-      from,
-      to,
-      decoded: mergeLogs([low.decoded, high.decoded]),
-      parentHash: low.parentHash,
-      lastHash: high.lastHash,
-      hashOfBlock: new Map([...low.hashOfBlock, ...high.hashOfBlock]),
-    }
+    return [...(await fetchRange(source, from, middle)), ...(await fetchRange(source, middle + 1, to))]
   }
 }
 
@@ -65,20 +59,12 @@ async function readRange(
 ): Promise<ConfirmedRange> {
   const { config } = chain
   const range = await readLogs(call, filterOf(config), { from, to, ...(checkFrom !== undefined && { checkFrom }) })
+  if (range.logs.length > MOST_LOGS && from < to) throw new RpcError('too_much', `${range.logs.length} logs`)
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
-  const hashOfBlock = hashesOf(range.logs)
   const beginning = await minimumHeaders(call, config, from, to)
-  for (const { number, hash } of beginning) hashOfBlock.set(number, fromHex(hash))
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
-  return {
-    from,
-    to,
-    decoded,
-    parentHash: fromHex(range.first.parentHash),
-    lastHash: fromHex(range.last.hash),
-    hashOfBlock,
-  }
+  return { from, to, decoded, parentHash: fromHex(range.first.parentHash), lastHash: fromHex(range.last.hash) }
 }
 
 /** Headers of a range's blocks with which a configured minimum begins. */
@@ -91,17 +77,6 @@ async function minimumHeaders(call: Call, config: EvmChain['config'], from: numb
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
-
-function hashesOf(logs: readonly RawLog[]): Map<number, Buffer> {
-  const hashOfBlock = new Map<number, Buffer>()
-  let last = ''
-  for (const { blockNumber, blockHash } of logs) {
-    if (blockNumber === last) continue
-    last = blockNumber
-    hashOfBlock.set(Number(blockNumber), fromHex(blockHash))
-  }
-  return hashOfBlock
-}
 
 /** Headers that are read at once. */
 const CHUNK_BLOCKS = 32

@@ -45,8 +45,6 @@ export interface ConfirmedRange {
   /** Hash of block `from` - 1, as the range's first block states it. */
   parentHash: Buffer
   lastHash: Buffer
-  /** Hashes of the blocks with logs of our contract, where a batch may be cut. */
-  hashOfBlock: Map<number, Buffer>
 }
 
 /** An unconfirmed block with our contract's logs. */
