@@ -1,5 +1,4 @@
 import type { Logger } from '../ops/log/log.js'
-import { createProgressBar } from '../ops/progressBar.js'
 import type { Network } from '../registry/primitives/network.js'
 
 const LOG_EVERY_MS = 2_000
@@ -29,24 +28,13 @@ export function measure(done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'
   }
 }
 
-/** Shows a backfill: a bar on a terminal, a log line every two seconds elsewhere. */
-export function createProgressLog(log: Logger, stream: NodeJS.WriteStream = process.stderr): (now: Progress) => void {
-  const bar = createProgressBar(stream)
+/** Creates a log of backfills: a line every two seconds, and one at the end. */
+export function createProgressLog(log: Logger): (now: Progress) => void {
   let loggedMs = 0
   return (now) => {
     const isDone = now.doneBlocks >= now.totalBlocks
-    if (stream.isTTY) {
-      bar.show(`${now.network} "${now.label}"`, now.doneBlocks / Math.max(1, now.totalBlocks), noteOf(now))
-      if (isDone) bar.end()
-    } else if (now.totalBlocks > 1 && (isDone || Date.now() - loggedMs >= LOG_EVERY_MS)) {
-      loggedMs = Date.now()
-      log.info(now, 'backfilling')
-    }
+    if (now.totalBlocks <= 1 || (!isDone && Date.now() - loggedMs < LOG_EVERY_MS)) return
+    loggedMs = Date.now()
+    log.info(now, 'backfilling')
   }
-}
-
-/** `1200/4000 blocks, 5321 registrations/s, 12 s left` */
-function noteOf({ doneBlocks, totalBlocks, unit = 'blocks', registrationsPerS, secondsLeft }: Progress): string {
-  const left = secondsLeft === null ? '' : `, ${secondsLeft} s left`
-  return `${doneBlocks}/${totalBlocks} ${unit}, ${registrationsPerS} registrations/s${left}`
 }
