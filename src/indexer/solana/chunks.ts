@@ -14,10 +14,9 @@ import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction: two batches of a node. */
 const CHUNK = 200
-/** Chunks that are read ahead of the writer: bounds memory, hides the round trips. */
-const CHUNKS_AHEAD = 2
+
 /**
- * Reads listed transactions in order, the next chunks while one is written; stops between two when the signal fires.
+ * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
  * @param write takes those of a chunk that there are
  * @throws DisagreementError where nodes contradict each other, once the chunks before are written
  */
@@ -28,18 +27,10 @@ export async function inChunks(
 ): Promise<void> {
   const { identity, label, signal, onProgress } = options
   const startedMs = Date.now()
-  const ahead: Promise<(ReadTransaction | null)[]>[] = []
-  let requested = 0
   let done = 0
   let registrations = 0
   while (done < listed.length && !signal.aborted) {
-    for (; ahead.length < CHUNKS_AHEAD && requested < listed.length; requested += CHUNK) {
-      const read = Promise.all(listed.slice(requested, requested + CHUNK).map((one) => agreedOn(options, one)))
-      // awaited in its turn; until then a failure is not unhandled
-      read.catch(() => {})
-      ahead.push(read)
-    }
-    const told = await ahead.shift()!
+    const told = await Promise.all(listed.slice(done, done + CHUNK).map((one) => agreedOn(options, one)))
     const txs = told.filter((tx) => tx !== null)
     await write(txs)
     done += told.length
