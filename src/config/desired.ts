@@ -1,3 +1,4 @@
+import { bridgeConfirmations } from './confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DraftFile } from './chainsFile.js'
 import { ConfigError } from './error.js'
@@ -6,8 +7,6 @@ import { presetOf } from './presets.js'
 const DAY_SECONDS = 86_400
 /** Names that deliveries may win in a day by default. */
 const DELIVERED_MINIMUMS = 100n
-/** Blocks that verifiers wait for where the chain's policy is no number: two epochs of Ethereum. */
-const DEFAULT_CONFIRMATIONS = 64
 
 type Source = Pick<DraftFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
@@ -106,11 +105,10 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     throw new ConfigError(
       `\`bridge\` of chain "${label}": \`optionalThreshold\` is 1 to the number of \`optionalDvns\`.`,
     )
-  const policy = typeof confirmation === 'object' ? Math.max(1, confirmation.blocks) : DEFAULT_CONFIRMATIONS
   return {
     ...{ sendLibrary: sendLibrary!, receiveLibrary: receiveLibrary!, executor: executor! },
     ...{ requiredDvns: sorted(required), optionalDvns: sorted(optionalDvns), optionalThreshold },
-    confirmations: bridge?.confirmations ?? policy,
+    confirmations: bridge?.confirmations ?? bridgeConfirmations(confirmation),
   }
 }
 

@@ -1,15 +1,11 @@
 import { z } from 'zod'
 import { NETWORKS } from '../registry/primitives/network.js'
+import { confirmation, defaultConfirmation } from './confirmation.js'
 import { bridgeSettings, chainDeployment } from './deployment.js'
 import { hex, httpUrl, wei, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
-/** Confirmation policy of a chain: a block that the node names by a tag, or a number of blocks on top. */
-const confirmation = z.union([z.enum(['finalized', 'safe']), z.strictObject({ blocks: z.int().nonnegative() })])
-
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
-/** A spoke of which no preset is known. */
-const DEPTH_OF_SPOKE = { blocks: 10 } as const
 
 const fields = z.strictObject({
   kind: z.literal('evm').default('evm'),
@@ -35,7 +31,7 @@ const fields = z.strictObject({
   startBlock: z.int().nonnegative().default(0),
   confirmation: confirmation.optional(),
   pollMs: z.int().positive().default(2_000),
-  /** The most that the relayer pays for a unit of gas; default 20 times the median of the last day. */
+  /** The most that the relayer pays for a unit of gas; default 20 times the median of the last 1,024 blocks. */
   maxGasPriceWei: wei.transform(BigInt).optional(),
   gasToken: z.strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) }).optional(),
   /** Base URL of a block explorer. */
@@ -68,7 +64,6 @@ function withPreset(chain: z.output<typeof fields>) {
   const known = presetOf(chain.label)!
   const chainId = chain.chainId ?? known.chainId
   const preset = chainId === known.chainId ? known : undefined
-  const ownConfirmation = chain.role === 'hub' ? ('finalized' as const) : (preset?.confirmation ?? DEPTH_OF_SPOKE)
   return {
     ...chain,
     network: chain.network ?? known.network,
@@ -78,6 +73,6 @@ function withPreset(chain: z.output<typeof fields>) {
     eid: chain.eid ?? preset?.eid,
     gasToken: chain.gasToken ?? preset?.gasToken ?? IN_ETHER,
     explorer: chain.explorer ?? preset?.explorer,
-    confirmation: chain.confirmation ?? ownConfirmation,
+    confirmation: chain.confirmation ?? defaultConfirmation(chain.role, preset?.label),
   }
 }

@@ -20,25 +20,11 @@ export interface NetworkPreset {
   readonly gasToken: { readonly symbol: string; readonly decimals: 18 }
   /** Usual time between blocks; undefined where it varies. */
   readonly blockMs?: number
-  /** Confirmation policy of a spoke; a hub decides names, and waits for `finalized` everywhere. */
-  readonly confirmation: 'safe' | 'finalized'
   /** Base URL of a block explorer: `/tx/<hash>` and `/block/<number>` lie below it. */
   readonly explorer: string
 }
 
-/**
- * Chains whose `safe` block stands in data posted to L1, and falls only with L1's own block: OP Stack and Arbitrum
- * Nitro. A sequencer that takes a block back before could take back a payment for a community name that is granted
- * already. `finalized` comes ten minutes later there. Elsewhere `finalized` takes seconds, or `safe` means less.
- */
-const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
-
-const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
-  PRESET_DATA.map((data) => [
-    data.label,
-    { ...data, confirmation: SAFE_LABELS.has(data.label) ? ('safe' as const) : ('finalized' as const) },
-  ]),
-)
+const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(PRESET_DATA.map((data) => [data.label, data]))
 
 /** The preset of an EVM chain, by its network label. */
 export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)

@@ -1,3 +1,4 @@
+import { confirmedBlock, confirmedTag } from '../../config/confirmation.js'
 import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -114,21 +115,10 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
     refunds: forUse('refunds').refunds,
     smartWallets: forUse('wallets').smartWallets!,
     head: status.head,
-    transaction: sightings(status),
+    transaction: servedByKey(status.transaction, SIGHTINGS),
     replacement: servedByKey(status.replacement, REPLACEMENT),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
-  }
-}
-
-/** Sightings as strangers share them; one of a block that has been confirmed since is looked at again. */
-function sightings(status: EvmChain): ChainPort['transaction'] {
-  const shared = servedByKey(status.transaction, { ...SIGHTINGS, keyOf: (hash) => hash })
-  const anew = servedByKey(status.transaction, SIGHTINGS)
-  return async (hash, confirmed) => {
-    const seen = await shared(hash, confirmed)
-    const isOutdated = seen.state === 'mined' && !seen.isConfirmed && seen.block <= confirmed
-    return isOutdated ? anew(hash, confirmed) : seen
   }
 }
 
@@ -140,14 +130,12 @@ export const createChainRpc = (
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
-  const [latest, tagged] = await Promise.all([
-    getHeader(call, 'latest'),
-    typeof confirmation === 'string' ? getHeader(call, confirmation) : null,
-  ])
+  const tag = confirmedTag(confirmation)
+  const [latest, tagged] = await Promise.all([getHeader(call, 'latest'), tag && getHeader(call, tag)])
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
-    confirmed: typeof confirmation === 'string' ? (tagged?.number ?? -1) : latest.number - confirmation.blocks,
+    confirmed: confirmedBlock(confirmation, latest.number, tagged?.number),
     confirmedMs: tagged?.timestampMs ?? null,
   }
 }

@@ -6,6 +6,7 @@ import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/paymen
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest, type SolanaQuote } from '../chain.js'
+import { MARGIN_PERCENT, withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -18,8 +19,6 @@ import type { Registrar } from './registrar.js'
 export const DELIVER_GAS = 150_000n
 /** Time for which a quote may be paid. */
 const QUOTE_LIFETIME_S = 600
-/** Margin for gas that gets dearer before the delivery. */
-const GAS_MARGIN_PERCENT = 25n
 /** Time for which a blockhash is served, ms: it is good for a minute at least. */
 const BLOCKHASH_MS = 2_000
 /** Names of a quote between two turns of other requests. */
@@ -51,7 +50,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   return async ({ sender, names, referral }) => {
     const [now, { blockhash }, genesis] = await Promise.all([rates(), blockhashes(), rpc.genesisHash()])
     const program = { network, genesisHash: bs58.decode(genesis), programId: registrar.programId.toBytes() }
-    const fee = weiToLamports((DELIVER_GAS * now.gasPriceWei * (100n + GAS_MARGIN_PERCENT)) / 100n, now)
+    const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, MARGIN_PERCENT.delivery), now)
     const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
     const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
     if (dear) throw new AmountError(`"${dear.name}" would cost ${dear.amount + fee} lamports, more than there are.`)

@@ -2,6 +2,7 @@ import { ComputeBudgetProgram, Keypair, PublicKey, Transaction, type Transaction
 import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
+import { MARGIN_PERCENT, withMargin } from '../margins.js'
 import { causesOf, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
@@ -185,7 +186,7 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
     return tx
   }
   const used = await simulate(call, signed(MAX_UNITS), commitment)
-  const tx = signed(used === null ? MAX_UNITS : Math.ceil((used * UNITS_MARGIN_PERCENT) / 100))
+  const tx = signed(used === null ? MAX_UNITS : Number(withMargin(BigInt(used), MARGIN_PERCENT.units)))
   return {
     hash: signatureText(tx.signature!),
     raw: tx.serialize().toString('base64'),
@@ -197,7 +198,6 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
 const MOST_VALID_BLOCKS = 300
 /** The most compute units that a transaction may ask for. */
 const MAX_UNITS = 1_400_000
-const UNITS_MARGIN_PERCENT = 110
 
 /** Compute units that a transaction uses; null where it fails, which its sending tells in the same words. */
 async function simulate(call: Call, tx: Transaction, commitment: Commitment): Promise<number | null> {

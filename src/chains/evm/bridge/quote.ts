@@ -3,6 +3,7 @@ import type { ChainConfig } from '../../../config/index.js'
 import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { AmountError, BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
+import { withMargin } from '../../margins.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { servedByKey, servedFor } from '../../rpc/served.js'
@@ -61,7 +62,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
-    const value = delivered + ((fee - delivered) * (100n + BigInt(config.bridgeMarginPercent))) / 100n
+    const value = delivered + withMargin(fee - delivered, config.bridgeMarginPercent)
     const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,

@@ -1,6 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import type { Hex, RefundTransaction } from '../../chain.js'
+import { withMargin } from '../../margins.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
@@ -41,7 +42,7 @@ export async function withdrawalOnSpoke(
   return {
     ...{ type: 'evm', to: contract },
     data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
-    value: (fee * (100n + BigInt(bridgeMarginPercent))) / 100n,
+    value: withMargin(fee, bridgeMarginPercent),
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import { MARGIN_PERCENT, withMargin } from '../../margins.js'
 import { causesOf, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { maxCostWei } from '../gasFees.js'
@@ -31,8 +32,6 @@ class SendError extends Error {
   override name = 'SendError'
 }
 
-const GAS_MARGIN_PERCENT = 125n
-const PERCENT = 100n
 /** Time for a transaction to be included. */
 const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
@@ -49,7 +48,7 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
     const [fees, balance] = await Promise.all([readFees(ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
-    const gas = (BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))) * GAS_MARGIN_PERCENT) / PERCENT
+    const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), MARGIN_PERCENT.gas)
     const costWei = maxCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
       throw new SendError(

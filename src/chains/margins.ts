@@ -1,0 +1,12 @@
+/** Margins on what is quoted, or signed, and may have risen when it is paid: percent on top. */
+export const MARGIN_PERCENT = {
+  /** Gas of a delivery on the hub, in the price of a registration on Solana. */
+  delivery: 25,
+  /** Gas of a transaction on an EVM chain, beyond its estimate. */
+  gas: 25,
+  /** Compute units of a transaction on Solana, beyond its simulation. */
+  units: 10,
+}
+
+/** An amount with a margin; the bridge's is `bridgeMarginPercent` of the chains file. */
+export const withMargin = (amount: bigint, percent: number): bigint => (amount * BigInt(100 + percent)) / 100n
