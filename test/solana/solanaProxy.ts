@@ -10,15 +10,11 @@ interface Request {
 /** Changes what a node answers. @param params of the request */
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
 
-/**
- * A Solana node's address that passes everything on to another one. Batches are answered, as by public nodes; Surfpool
- * refuses them.
- */
+/** A Solana node's address that passes everything on to another one. */
 export interface SolanaProxy {
   url: string
-  /** Count of calls per method, and of requests. */
+  /** Count of calls per method. */
   counts: Map<string, number>
-  requests: number
   /** Null: answers are passed on as they are. */
   alter: Alter | null
   /** Gives the error that a call is answered with; undefined for none. */
@@ -46,10 +42,8 @@ export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
     const answer = async (): Promise<void> => {
       const parts: Buffer[] = []
       for await (const part of request) parts.push(part as Buffer)
-      proxy.requests += 1
       if (proxy.isDown) throw new Error('down')
-      const body: Request | Request[] = JSON.parse(Buffer.concat(parts).toString())
-      const result = Array.isArray(body) ? await Promise.all(body.map(one)) : await one(body)
+      const result = await one(JSON.parse(Buffer.concat(parts).toString()))
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
     }
     answer().catch(() => response.destroy())
@@ -58,7 +52,6 @@ export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
   const proxy: SolanaProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts: new Map(),
-    requests: 0,
     alter: null,
     errorOf: null,
     isDown: false,

@@ -86,19 +86,16 @@ describe('payments on Solana', () => {
     expect((await world.rows()).slice(before).map(({ settled }) => settled)).toEqual([false, true])
   })
 
-  it('are all found again from nothing, in batches, with what became of them', async () => {
+  it('are all found again from nothing, with what became of them', async () => {
     const before = await world.rows()
     await world.hub.pool.query('DELETE FROM payments')
     await world.hub.pool.query('DELETE FROM payment_cursors')
     const { proxy } = world
-    proxy.requests = 0
     proxy.counts.clear()
     await settle(await world.watcher())
     const strip = (rows: typeof before) => rows.map(({ paid_ms: _, ...row }) => row)
     expect(strip(await world.rows())).toEqual(strip(before))
-    const transactions = proxy.counts.get('getTransaction')!
-    expect(transactions).toBeGreaterThanOrEqual(9)
-    expect(proxy.requests).toBeLessThan(transactions)
+    expect(proxy.counts.get('getTransaction')).toBeGreaterThanOrEqual(9)
   })
 
   it('need no logs, which anybody can have cut', async () => {

@@ -28,7 +28,7 @@ const SIGN_LIMIT_MS = 2_000
 export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, callOver(key.signerUrl, limitMs))
+    : remoteAccount(key.address, callOver(key.signerUrl, { timeoutMs: limitMs }))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an

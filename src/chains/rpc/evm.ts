@@ -1,5 +1,5 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, transient } from './errors.js'
+import { classifyRpcError, NodeError, RpcError, type RpcFault, transient } from './errors.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
@@ -34,7 +34,7 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   }
   return new NodePool({
     ...options,
-    connect: (url, limitMs) => callOver(url, timeoutMs, limitMs),
+    connect: (url, limitMs) => callOver(url, { timeoutMs, limitMs }),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex } | null>('eth_getBlockByNumber', ['latest', false])
@@ -50,12 +50,22 @@ interface Answer {
   error?: { code: number; message: string; data?: unknown }
 }
 
+export interface CallOptions {
+  /** Time limit of each call, in place of the method's. */
+  timeoutMs?: number | undefined
+  /** Bound on it. */
+  limitMs?: number | undefined
+  /** Reactions to errors by their numbers, before their words are read. */
+  faults?: ReadonlyMap<number, RpcFault>
+}
+
 /**
  * Calls a node, or a signer, over HTTP: raw results, no retries, classified errors.
- * @param timeoutMs of each call, in place of the method's
- * @param limitMs bound on it
  */
-export function callOver(url: string, timeoutMs?: number, limitMs = Number.POSITIVE_INFINITY): Call {
+export function callOver(
+  url: string,
+  { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
+): Call {
   const post = jsonClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
@@ -71,6 +81,8 @@ export function callOver(url: string, timeoutMs?: number, limitMs = Number.POSIT
       if (answer.id !== body.id || answer.result === undefined) throw transient(`${method}: the answer holds no result`)
       return answer.result as T
     } catch (error) {
+      const fault = error instanceof NodeError && faults?.get(error.code as number)
+      if (fault) throw new RpcError(fault, `${method}: ${(error as Error).message}`, null, { cause: error })
       throw classifyRpcError(error, method, http)
     }
   }

@@ -241,7 +241,7 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
-  // a broken proxy may swap the answers within a batch
+  // a broken proxy may swap answers
   if (tx.transaction.signatures[0] !== signature)
     throw transient(`getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
   return { signature, slot: tx.slot, blockTime: tx.blockTime, ...decodeTransaction(registrar, tx) }
