@@ -76,9 +76,9 @@ export function capFees(estimate: Fees, capWei: bigint): Fees | null {
 const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
-/** The highest price to pay by the prices of a day: twenty times their median, 1 gwei at least. */
-export function priceCapWei(dayWei: readonly bigint[]): bigint {
-  const sorted = [...dayWei].sort((a, b) => (a < b ? -1 : 1))
+/** The highest price to pay by the prices of recent blocks: twenty times their median, 1 gwei at least. */
+export function priceCapWei(pricesWei: readonly bigint[]): bigint {
+  const sorted = [...pricesWei].sort((a, b) => (a < b ? -1 : 1))
   return max(LEAST_CAP_WEI, CAP_FACTOR * (sorted[Math.floor(sorted.length / 2)] ?? 0n))
 }
 
