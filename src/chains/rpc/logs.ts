@@ -2,8 +2,6 @@ import type { WebSocket as Socket } from 'ws'
 import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
-/** Interval of keep-alive pings; a socket that misses one is replaced. */
-const PING_EVERY_MS = 15_000
 
 export interface LogsWatchOptions {
   /** Tried in turn. */
@@ -32,23 +30,12 @@ export function watchLogs(options: LogsWatchOptions): () => void {
     if (isOver) return
     const open = new WebSocket(options.urls[attempts++ % options.urls.length]!)
     socket = open
-    let isAlive = true
-    const pings = setInterval(() => {
-      if (!isAlive) open.terminate()
-      isAlive = false
-      if (open.readyState === open.OPEN) open.ping()
-    }, PING_EVERY_MS)
     open.on('open', () => subscribe(open, options))
-    open.on('pong', () => {
-      isAlive = true
-    })
     open.on('message', (data) => {
-      isAlive = true
       if (isNotification(String(data))) options.onLogs()
     })
     open.on('error', options.onFault)
     open.on('close', () => {
-      clearInterval(pings)
       // transactions of the meantime are found by polling
       options.onLogs()
       again()
