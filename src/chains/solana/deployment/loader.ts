@@ -8,6 +8,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
+import { authority, type Meta, reads, SYSTEM, signs, writes } from '../registrar.js'
 
 /** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
@@ -39,13 +40,13 @@ export function createBuffer(
   const space = BUFFER_HEADER_BYTES + codeBytes
   return [
     SystemProgram.createAccountWithSeed({ ...account, space, lamports, programId: UPGRADEABLE_LOADER }),
-    loaderInstruction([w(address), r(payer)], INSTRUCTION.INITIALIZE_BUFFER),
+    loaderInstruction([writes(address), reads(payer)], INSTRUCTION.INITIALIZE_BUFFER),
   ]
 }
 
-/** Writes a piece of the code. Signed by the buffer's authority. */
-export const writeBuffer = (buffer: PublicKey, authority: PublicKey, offset: number, piece: Uint8Array) =>
-  loaderInstruction([w(buffer), signer(authority)], INSTRUCTION.WRITE, u32(offset), u64(piece.length), piece)
+/** Writes a piece of the code. @param by the buffer's authority, who signs */
+export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
+  loaderInstruction([writes(buffer), authority(by)], INSTRUCTION.WRITE, u32(offset), u64(piece.length), piece)
 
 /** Makes the program out of its buffer. Signed by the program's key and by `payer`, who becomes upgrade authority. */
 export function deployBuffer(
@@ -55,8 +56,8 @@ export function deployBuffer(
 ): TransactionInstruction[] {
   const account = { fromPubkey: payer, newAccountPubkey: program, programId: UPGRADEABLE_LOADER }
   const keys = [
-    ...[{ ...signer(payer), isWritable: true }, w(programDataAddress(program)), w(program), w(buffer)],
-    ...[r(SYSVAR_RENT_PUBKEY), r(SYSVAR_CLOCK_PUBKEY), r(SystemProgram.programId), signer(payer)],
+    ...[signs(payer), writes(programDataAddress(program)), writes(program), writes(buffer)],
+    ...[reads(SYSVAR_RENT_PUBKEY), reads(SYSVAR_CLOCK_PUBKEY), SYSTEM, authority(payer)],
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_BYTES }),
@@ -89,11 +90,6 @@ export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)
 }
-
-type Meta = TransactionInstruction['keys'][number]
-const r = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: false })
-const w = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
-const signer = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
 
 function loaderInstruction(keys: Meta[], tag: number, ...fields: Uint8Array[]): TransactionInstruction {
   return new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data: Buffer.concat([u32(tag), ...fields]) })
