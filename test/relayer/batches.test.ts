@@ -147,47 +147,6 @@ describe('payments that wait together', () => {
     expect(await executions(ids)).toEqual([1, 1, 1])
   })
 
-  it('are parted from one whose payment is gone', async () => {
-    const relayer = await world.restart()
-    const ids = await payments(3)
-    await relayer.step().then(() => {})
-    await world.finish(relayer)
-    const more = await payments(3)
-    await world.pool.query(
-      // an earlier version has them go with the first before it has a transaction
-      `INSERT INTO jobs (network, kind, chain, subject, batch, created_ms, updated_ms)
-       SELECT 0, 4, 1, u.id, CASE WHEN n > 1 THEN (SELECT max(id) + 1 FROM jobs) END, 0, 0
-       FROM unnest($1::bytea[]) WITH ORDINALITY AS u(id, n) ORDER BY n`,
-      [more.map((id) => Buffer.from(id.slice(2), 'hex'))],
-    )
-    await world.pool.query(`UPDATE payments SET verdict = 2 WHERE id = $1`, [Buffer.from(more[1]!.slice(2), 'hex')])
-    await world.finish(relayer)
-    expect((await jobsOf(more)).map(({ state, reason }) => [state, reason])).toEqual([
-      ['confirmed', null],
-      ['parked', 'foreign_payment'],
-      ['confirmed', null],
-    ])
-    expect(await executions([...ids, ...more])).toEqual([1, 1, 1, 1, 0, 1])
-  })
-
-  it('leave out what an earlier version has let go with them and waits: it is delivered later', async () => {
-    const relayer = await world.restart()
-    await world.finish(relayer)
-    const ids = await payments(2)
-    await world.pool.query(
-      `INSERT INTO jobs (network, kind, chain, subject, batch, next_ms, created_ms, updated_ms)
-       SELECT 0, 4, 1, u.id, CASE WHEN n > 1 THEN (SELECT max(id) + 1 FROM jobs) END, (n - 1) * $2::int8, 0, 0
-       FROM unnest($1::bytea[]) WITH ORDINALITY AS u(id, n) ORDER BY n`,
-      [ids.map((id) => Buffer.from(id.slice(2), 'hex')), Date.now() + 60_000],
-    )
-    await world.run(relayer)
-    expect(await executions(ids)).toEqual([1, 0])
-    expect((await jobsOf(ids))[1]).toMatchObject({ state: 'queued', batch: null })
-    world.aheadMs = 70_000
-    await world.finish(relayer)
-    expect(await executions(ids)).toEqual([1, 1])
-  })
-
   it.each(['queued', 'signed', 'broadcast', 'included', 'confirmed'])(
     'are delivered once by a relayer killed at relay.%s',
     async (point) => {

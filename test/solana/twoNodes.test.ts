@@ -49,17 +49,3 @@ it('a node that comes after the other one is waited for', async () => {
   await expect.poll(() => settle(watcher).then(names, names), WAIT).toContain('late')
   expect(looks).toBeGreaterThan(2)
 })
-
-it('a node that has lost its history denies nothing; one that has not, and lacks a payment, does', async () => {
-  const { watcher, names, settled } = await twoNodes()
-  const denied = await world.pay(world.payer(0), 'denied')
-  let oldest = 0
-  world.proxy.alter = (method, [signature], result) => {
-    if (method === 'getFirstAvailableBlock') return oldest
-    return method === 'getTransaction' && signature === denied ? null : result
-  }
-  await expect(watcher.step()).rejects.toThrow(denied)
-  expect((await names()).at(-1)).toBe('late')
-  oldest = Number.MAX_SAFE_INTEGER
-  await expect.poll(async () => (await settled()).at(-1), WAIT).toBe('denied')
-})
