@@ -77,7 +77,7 @@ const [ONE, ODD, IDLE, NONE]: Told[] = [{ has: { a: PAID } }, { has: { a: OTHER 
 const UNSHOWN: Told = { has: { a: 'unshown' } }
 const CONTRADICT = 'contradict each other'
 
-it.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityReleased', 'PaymentSettled'])(
+it.concurrent.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityReleased', 'PaymentSettled'])(
   'a %s is believed where two nodes show the same',
   async (kind) => {
     const [one, other]: Told[] = [{ has: { a: { event: eventOf(kind) } } }, { has: { a: { event: eventOf(kind, 2) } } }]
@@ -86,7 +86,7 @@ it.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityRele
   },
 )
 
-it.each([
+it.concurrent.each([
   ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
   ['whether it did anything, as the first', IDLE!],
 ])('nodes that contradict each other about %s are not believed', async (_, other) => {
@@ -97,7 +97,7 @@ it.each([
     await expect(take(told)).rejects.toThrow(CONTRADICT)
 })
 
-it.each([
+it.concurrent.each([
   ['says otherwise', ODD!],
   ['shows nothing', IDLE!],
   ['lacks what it lists', NONE!],
@@ -111,12 +111,12 @@ it.each([
     expect(await take(told)).toEqual(alone)
 })
 
-it('what one of three alone lists holds up nothing', async () => {
+it.concurrent('what one of three alone lists holds up nothing', async () => {
   const honest = { has: { b: PAID } }
   expect(signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b']))).toEqual(['b'])
 })
 
-it('a node that came to a stop, or keeps but what is newer, denies nothing; one that goes on does', async () => {
+it.concurrent('a node that came to a stop, or keeps but what is newer, denies nothing; one that goes on does', async () => {
   const stopped = { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }
   const alone = await take([ONE!])
   for (const second of [stopped, { has: {}, oldest: SLOT + 1 }]) {
@@ -130,7 +130,7 @@ it('a node that came to a stop, or keeps but what is newer, denies nothing; one 
     await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
 })
 
-it('a version that one node does not know is another’s to show; what none knows is laid aside', async () => {
+it.concurrent('a version that one node does not know is another’s to show; what none knows is laid aside', async () => {
   const alone = await take([ONE!])
   for (const told of [
     [UNSHOWN, ONE!],
@@ -140,12 +140,12 @@ it('a version that one node does not know is another’s to show; what none know
   expect(await take([UNSHOWN, UNSHOWN])).toMatchObject([{ signature: 'a', isOurs: false, unknown: [VERSION.message] }])
 })
 
-it('an only node that lacks what it lists, or has it in another slot, is waited for', async () => {
+it.concurrent('an only node that lacks what it lists, or has it in another slot, is waited for', async () => {
   for (const told of [NONE!, { has: { a: { ...PAID, slot: 2 ** 40 } } }])
     await expect(take([told])).rejects.toThrow('not there yet')
 })
 
-it('one that a node has not come to is taken as soon as both have it', async () => {
+it.concurrent('one that a node has not come to is taken as soon as both have it', async () => {
   const both = { has: { a: PAID, b: PAID } }
   await expect(take([both, ONE!], ['a', 'b'])).rejects.toThrow(CONTRADICT)
   expect(signaturesOf(await take([both, both], ['a', 'b']))).toEqual(['a', 'b'])

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { LackingError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
@@ -12,8 +13,11 @@ import {
 import { measure } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Transactions of one database transaction: two batches of a node. */
+/** Transactions of one database transaction. */
 const CHUNK = 200
+/** Looks at a transaction, and the pause between two: a node may come some seconds after another one. */
+const MOST_LOOKS = 5
+const LOOK_MS = 500
 
 /**
  * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
@@ -52,13 +56,15 @@ async function agreedOn(
     if (isTold) return tx
     throw new LackingError(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
   }
-  try {
-    return await rpc.quorum(ask, isSame)
-  } catch (error) {
-    if (error instanceof Error && error.cause instanceof UnshownError) return laidAside(listed, error.cause)
-    if (error instanceof DisagreementError)
-      throw new DisagreementError(`nodes contradict each other about ${signature}`, { cause: error })
-    throw error
+  for (let looks = 1; ; looks++) {
+    try {
+      return await rpc.quorum(ask, isSame)
+    } catch (error) {
+      if (error instanceof Error && error.cause instanceof UnshownError) return laidAside(listed, error.cause)
+      if (!(error instanceof DisagreementError)) throw error
+      if (looks === MOST_LOOKS) throw new DisagreementError(`nodes contradict each other about ${signature}`)
+    }
+    await sleep(LOOK_MS)
   }
 }
 
