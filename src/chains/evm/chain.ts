@@ -1,4 +1,4 @@
-import { confirmedBlock, confirmedTag } from '../../config/confirmation.js'
+import { confirmedBlock } from '../../config/confirmation.js'
 import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -130,7 +130,7 @@ export const createChainRpc = (
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
-  const tag = confirmedTag(confirmation)
+  const tag = typeof confirmation === 'string' ? confirmation : null
   const [latest, tagged] = await Promise.all([getHeader(call, 'latest'), tag && getHeader(call, tag)])
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
