@@ -215,7 +215,7 @@ describe('clusterd airdrop load', () => {
   it.each([
     ['a chain that is none', { chain: '99' }, 'is the network label of an EVM chain'],
     ['Solana', { chain: 'solana' }, 'is the network label of an EVM chain'],
-    ['another network', { network: 'testnet' }, 'Chain "1" belongs to mainnet'],
+    ['another network', { testnet: true }, 'Chain "1" belongs to mainnet'],
     ['a community that is none', { community: 'a b' }, 'is no community'],
     ['a token that is none', { token: '0x12' }, '--token is an EVM address'],
     ['a date that is none', { endsAt: '2027-02-30' }, '--ends-at is a date'],
@@ -274,9 +274,8 @@ describe('clusterd airdrop', () => {
   it('asks for the network where both have one', async () => {
     await loadRows(pool, rowsOf(3), { community })
     await loadRows(pool, rowsOf(4), { community, network: 'testnet', label: '11155111' })
-    await expect(show(community, {})).rejects.toThrow('say --network')
-    await show(community, { network: 'testnet', json: true })
+    await expect(show(community, {})).rejects.toThrow('say --mainnet or --testnet')
+    await show(community, { testnet: true, json: true })
     expect(JSON.parse(printed.pop()!)).toMatchObject({ accounts: 4 })
-    await expect(show(community, { network: 'moon' })).rejects.toThrow('--network is mainnet or testnet')
   })
 })

@@ -14,16 +14,15 @@ import {
 } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printJson, printList } from '../output.js'
-import { addressOf, blockOf, configuredChain, nameOf, networkOf, secondsOf } from '../values.js'
+import { addressOf, blockOf, configuredChain, type NetworkOptions, nameOf, networksOf, secondsOf } from '../values.js'
 import { BadFileError, readAirdropFile } from './allocations.js'
 
 const DATABASE = { command: 'airdrop' }
 
-export interface AirdropOptions {
-  network?: string
+export interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
@@ -46,7 +45,7 @@ const BAD_LINES_LIMIT = 100
  */
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
-  const network = networkOfChain(command.chain, command.network)
+  const network = networkOfChain(command.chain, command)
   const settings = settingsOf(command)
   await withPool(DATABASE, async (pool) => {
     const startedMs = Date.now()
@@ -85,9 +84,8 @@ export async function set(name: string, command: AirdropSettings): Promise<void>
 }
 
 /** `clusterd airdrop list`. */
-export async function list({ network, json }: AirdropOptions): Promise<void> {
-  const networks = network === undefined ? NETWORKS : [networkOf(network)]
-  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
+export async function list({ json, ...options }: AirdropOptions): Promise<void> {
+  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
     titles: ['COMMUNITY', 'NETWORK', 'CHAIN', 'STATE', 'ACCOUNTS', 'CLAIMED', 'TOTAL', 'DISTRIBUTOR'],
@@ -145,7 +143,7 @@ function refusal(file: string, { bad, message }: BadFileError): Error {
 async function applySettings(pool: pg.Pool, airdrop: Airdrop, command: AirdropSettings): Promise<boolean> {
   const { network, community } = airdrop
   const label = command.chain ?? airdrop.label
-  networkOfChain(label, network)
+  networkOfChain(label, { [network]: true })
   const { distributor, token, endsAtS, fromBlock } = settingsOf(command)
   if (!distributor) {
     const isAsked = command.chain !== undefined || token !== undefined || endsAtS !== undefined
@@ -172,11 +170,11 @@ export function termsOf(airdrop: Airdrop, command: AirdropSettings): Pick<Airdro
 }
 
 /** A community's airdrop on the given network, or on the only one that has one. */
-export async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
+export async function one(pool: pg.Pool, name: string, options: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
-  const networks = network === undefined ? NETWORKS : [networkOf(network)]
+  const networks = networksOf(options)
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)
-  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --network.`)
+  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --mainnet or --testnet.`)
   if (!found[0])
     throw new Error(
       `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
@@ -184,12 +182,11 @@ export async function one(pool: pg.Pool, name: string, { network }: AirdropOptio
   return found[0]
 }
 
-/** The network of an EVM chain's label. @throws Error where `network` is another one */
-function networkOfChain(label: string, network: string | undefined): Network {
+/** The network of an EVM chain's label. @throws Error where the options name another one */
+function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = label === 'solana' ? undefined : NETWORK_LABELS[label]
   if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)
-  if (network !== undefined && networkOf(network) !== of)
-    throw new Error(`Chain "${label}" belongs to ${of}, not to ${network}.`)
+  if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of
 }
 
