@@ -4,14 +4,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
-import {
-  type Airdrop,
-  type Distributor,
-  findAirdrop,
-  listAirdrops,
-  setDistributor,
-  setPlan,
-} from '../../db/airdrop/airdrops.js'
+import { type Airdrop, type Distributor, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
@@ -26,15 +19,19 @@ export interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
-/** Settings of a distributor, as typed. */
-export type AirdropSettings = AirdropOptions &
-  Partial<Record<'chain' | 'distributor' | 'token' | 'endsAt' | 'fromBlock', string>>
-
-export interface LoadCommand extends AirdropSettings {
+export interface LoadCommand extends AirdropOptions {
   community: string
   chain: string
   replace?: boolean
 }
+
+export interface SetCommand extends AirdropOptions {
+  distributor: string
+  fromBlock?: string
+}
+
+/** Terms of a distributor, as typed. */
+export type TermsCommand = AirdropOptions & { owner?: string; token?: string; endsAt?: string }
 
 /** Bad lines that are printed. */
 const BAD_LINES_LIMIT = 100
@@ -46,36 +43,32 @@ const BAD_LINES_LIMIT = 100
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
   const network = networkOfChain(command.chain, command)
-  const settings = settingsOf(command)
   await withPool(DATABASE, async (pool) => {
     const startedMs = Date.now()
     const { rows, fileHash } = await readAirdropFile(file).catch((error: Error) => {
       throw error instanceof BadFileError ? refusal(file, error) : error
     })
     const request = {
-      ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
+      ...{ network, community, label: command.chain },
       ...{ fileHash, replaces: command.replace === true, nowMs: Date.now() },
     }
     const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
-    const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
-      throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
-    })
+    if (command.json) return printJson({ isNew, ...describeAirdrop(airdrop) })
     const seconds = (Date.now() - startedMs) / 1_000
-    const said = isNew
-      ? `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
-      : `This very file was loaded before${isChanged ? '; what it is paid by has changed' : ': nothing is changed'}.`
-    const loaded = (await findAirdrop(pool, network, community))!
-    if (command.json) return printJson({ isNew, isChanged, ...describeAirdrop(loaded) })
-    console.log(said)
-    printAirdrop(loaded)
+    const said = `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
+    console.log(isNew ? said : 'This very file was loaded before: nothing is changed.')
+    printAirdrop(airdrop)
   })
 }
 
-/** `clusterd airdrop set`: sets the distributor of a loaded airdrop, or the terms of its deployment. */
-export async function set(name: string, command: AirdropSettings): Promise<void> {
+/** `clusterd airdrop set`: names the distributor of a loaded airdrop. */
+export async function set(name: string, command: SetCommand): Promise<void> {
+  const address = addressOf('--distributor', command.distributor)
+  const fromBlock = command.fromBlock === undefined ? undefined : blockOf('--from-block', command.fromBlock)
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const isChanged = await applySettings(pool, airdrop, command)
+    const found = await askDistributor(airdrop.label, address, airdrop.merkleRoot, fromBlock)
+    const isChanged = await setDistributor(pool, airdrop.network, airdrop.community, found)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
     if (command.json) return printJson({ isChanged, ...describeAirdrop(now) })
     console.log(isChanged ? 'Changed.' : 'That was so already.')
@@ -99,13 +92,9 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
  * `clusterd airdrop show <community>`: prints the airdrop, and the constructor's arguments of its distributor.
  * @throws Error where there is none
  */
-export async function show(
-  name: string,
-  { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
-): Promise<void> {
+export async function show(name: string, command: TermsCommand): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
-  const admin = owner === undefined ? null : addressOf('--owner', owner)
-  const made = describeConstructor({ ...airdrop, ...termsOf(airdrop, command) }, admin)
+  const made = describeConstructor(airdrop, command)
   if (command.json) return printJson({ ...describeAirdrop(airdrop), ...made })
   printAirdrop(airdrop)
   console.log('\nConstructor of AirdropDistributor, which pays out of its own balance:')
@@ -137,36 +126,6 @@ function refusal(file: string, { bad, message }: BadFileError): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT)) console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
   return new Error(`Nothing is loaded: ${file} has ${message}.`)
-}
-
-/** @returns whether anything changed */
-async function applySettings(pool: pg.Pool, airdrop: Airdrop, command: AirdropSettings): Promise<boolean> {
-  const { network, community } = airdrop
-  const label = command.chain ?? airdrop.label
-  networkOfChain(label, { [network]: true })
-  const { distributor, token, endsAtS, fromBlock } = settingsOf(command)
-  if (!distributor) {
-    const isAsked = command.chain !== undefined || token !== undefined || endsAtS !== undefined
-    return isAsked && setPlan(pool, network, community, { label, token, endsAtS })
-  }
-  const found = await askDistributor(label, distributor, airdrop.merkleRoot, fromBlock)
-  if (token && !token.equals(found.token)) throw new Error(`The distributor pays another token than --token.`)
-  if (endsAtS !== undefined && endsAtS !== found.endsAtS)
-    throw new Error(`The distributor ends at ${new Date(found.endsAtS * 1_000).toISOString()}, not at --ends-at.`)
-  return setDistributor(pool, network, community, found)
-}
-
-const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) => ({
-  distributor: distributor === undefined ? undefined : addressOf('--distributor', distributor),
-  token: token === undefined ? undefined : addressOf('--token', token),
-  endsAtS: endsAt === undefined ? undefined : secondsOf('--ends-at', endsAt),
-  fromBlock: fromBlock === undefined ? undefined : blockOf('--from-block', fromBlock),
-})
-
-/** Token and end of a distributor: those of the options, else those that are planned. */
-export function termsOf(airdrop: Airdrop, command: AirdropSettings): Pick<Airdrop, 'token' | 'endsAtS'> {
-  const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
-  return { token, endsAtS }
 }
 
 /** A community's airdrop on the given network, or on the only one that has one. */
@@ -220,20 +179,24 @@ export function printAirdrop(airdrop: Airdrop): void {
   printFields(lines)
 }
 
-/** Constructor arguments of an airdrop's distributor; `encoded` is their ABI form, null while one is unknown. */
-export function describeConstructor(airdrop: Airdrop, owner: Buffer | null) {
+/**
+ * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI
+ * form, null while one is unknown.
+ */
+export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
+  const token = command.token === undefined ? airdrop.token : addressOf('--token', command.token)
   const args = {
-    token: airdrop.token && toHex(airdrop.token),
+    token: token && toHex(token),
     merkleRoot: toHex(airdrop.merkleRoot),
-    endsAt: airdrop.endsAtS,
-    owner: owner && toHex(owner),
+    endsAt: command.endsAt === undefined ? airdrop.endsAtS : secondsOf('--ends-at', command.endsAt),
+    owner: command.owner === undefined ? null : toHex(addressOf('--owner', command.owner)),
     operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
   }
-  const { token, merkleRoot, endsAt, owner: admin, operator } = args
+  const { merkleRoot, endsAt, owner, operator } = args
   const encoded =
-    token && admin && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [token, merkleRoot, BigInt(endsAt), admin, operator])
+    args.token && owner && endsAt !== null
+      ? encodeAbiParameters(CONSTRUCTOR, [args.token, merkleRoot, BigInt(endsAt), owner, operator])
       : null
   return { constructor: args, encoded }
 }
