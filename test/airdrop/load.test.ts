@@ -180,7 +180,7 @@ describe('clusterd airdrop load', () => {
   it('takes no more than 500,000 accounts', async () => {
     const account = Buffer.alloc(21, 1)
     const rows = Array.from({ length: 500_001 }, () => ({ account, amount: 1n }))
-    const request = { network: 'mainnet', community, label: '1', token: null, endsAtS: null } as const
+    const request = { network: 'mainnet', community, label: '1' } as const
     await expect(
       loadAirdrop(pool, { ...request, fileHash: Buffer.alloc(32), replaces: false, nowMs: 0 }, rows),
     ).rejects.toThrow('The file has 500,001 accounts; an airdrop has at most 500,000.')
