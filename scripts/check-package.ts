@@ -152,7 +152,7 @@ async function runsWorld(folder: string): Promise<void> {
   const home = join(folder, 'world')
   const world = background(folder, ['dev'], { CLUSTERD_HOME: home })
   await world.until(() => world.output().includes('The local world is up'))
-  const { stdout } = await clusterd(folder, ['demo', '--chain', '8453'], { CLUSTERD_HOME: home })
+  const { stdout } = await clusterd(folder, ['demo'], { CLUSTERD_HOME: home })
   must(stdout.includes('finalized'), `the demo said: ${stdout}`)
   await world.end('SIGINT')
 }

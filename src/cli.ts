@@ -4,7 +4,6 @@ import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
-import type { DemoOptions } from './cli/demo/demo.js'
 import { loadEnvFileFor } from './cli/envFile.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
@@ -51,14 +50,7 @@ program
 program
   .command('demo')
   .description('register names in the local world as a wallet would (starts a world if none runs)')
-  .option('--name <name>', 'the name to register; default: a fresh one')
-  .option(
-    '--chain <label>',
-    'the chain to register from; default: the hub, the first spoke and Solana; with --name the hub',
-  )
-  .option('--communities', 'only names below communities')
-  .option('--testnet', 'use the testnet')
-  .action(async (options: DemoOptions) => (await import('./cli/demo/demo.js')).demo(options))
+  .action(async () => (await import('./cli/demo/demo.js')).demo())
 
 program
   .command('mcp')

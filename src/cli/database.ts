@@ -64,27 +64,12 @@ export function databaseFault(error: unknown, url: string): string | null {
 export const withPool = <T>(
   { command, max = 2 }: { command: string; max?: number },
   work: (pool: pg.Pool) => Promise<T>,
-): Promise<T> => withDatabase((url) => withPoolAt(url, { command, max }, work))
-
-/**
- * Runs `work` with a pool of connections to a database, closed afterwards.
- * @param silenceLimitMs time after which a server that says nothing is given up; none where it is left out
- */
-export async function withPoolAt<T>(
-  url: string,
-  { command, max = 2, silenceLimitMs }: { command: string; max?: number; silenceLimitMs?: number },
-  work: (pool: pg.Pool) => Promise<T>,
-): Promise<T> {
-  const applicationName = `clusterd ${command}`
-  const pool = createPool({
-    url,
-    max,
-    applicationName,
-    ...(silenceLimitMs !== undefined && { queryLimitMs: silenceLimitMs }),
+): Promise<T> =>
+  withDatabase(async (url) => {
+    const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
+    try {
+      return await work(pool)
+    } finally {
+      await pool.end()
+    }
   })
-  try {
-    return await work(pool)
-  } finally {
-    await pool.end()
-  }
-}

@@ -2,15 +2,13 @@ import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, localDaemonEnv, readE
 import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
-const PARENT_POLL_MS = 500
-
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
 export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
   const { startStack } = await import('../testing/index.js')
   let stack: Stack | undefined
-  endOnSignals(() => stack, env)
+  endOnSignals(() => stack)
   stack = await startStack({
     home: env.home,
     ...(await choosePorts(env)),
@@ -42,7 +40,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 }
 
 /** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: one press of Ctrl-C arrives twice, since npm forwards it. */
-function endOnSignals(current: () => Stack | undefined, { isRunByNpm }: Environment): void {
+function endOnSignals(current: () => Stack | undefined): void {
   let isEnding = false
   const end = async (): Promise<void> => {
     if (isEnding) return
@@ -52,13 +50,6 @@ function endOnSignals(current: () => Stack | undefined, { isRunByNpm }: Environm
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
-
-  // an npm killed with SIGKILL can't forward anything, and would leave a world that no terminal reaches
-  const parent = process.ppid
-  if (!isRunByNpm) return
-  setInterval(() => {
-    if (process.ppid !== parent) void end()
-  }, PARENT_POLL_MS).unref()
 }
 
 function printSummary(stack: Stack, seconds: number): void {

@@ -14,34 +14,23 @@ export function nameOf(text: string, kind: 'name' | 'community'): string {
   return name
 }
 
-export function networkOf(text: string): Network {
-  const network = NETWORKS.find((candidate) => candidate === text)
-  if (!network) throw new Error(`--network is ${NETWORKS.join(' or ')}.`)
-  return network
-}
-
 export interface NetworkOptions {
-  network?: string
   testnet?: boolean
   mainnet?: boolean
 }
 
 /**
- * Options that choose a network, by its name or by a shorthand: the action gets the choice in both forms.
+ * Options that choose a network.
  * @param says what none of them means, such as `default: both`
- * @param takesBoth whether both shorthands together mean both networks; else they are refused
+ * @param takesBoth whether both together mean both networks; else they are refused
  */
 export const withNetwork = (command: Command, says: string, { takesBoth = false } = {}): Command =>
   command
-    .option('--network <network>', `mainnet or testnet; ${says}`)
-    .option('--mainnet', 'short for --network mainnet')
-    .option('--testnet', 'short for --network testnet')
+    .option('--mainnet', `on the mainnet; ${says}`)
+    .option('--testnet', 'on the testnet')
     .hook('preAction', (_, chosen) => {
-      const { network, ...flags } = chosen.opts<NetworkOptions>()
-      const short = NETWORKS.filter((one) => flags[one])
-      const [only, another] = new Set([...(network === undefined ? [] : [networkOf(network)]), ...short])
-      if (another && (network !== undefined || !takesBoth)) throw new Error('Say --mainnet or --testnet, not both.')
-      if (only && !another) chosen.setOptionValue('network', only).setOptionValue(only, true)
+      const { mainnet, testnet } = chosen.opts<NetworkOptions>()
+      if (mainnet && testnet && !takesBoth) throw new Error('Say --mainnet or --testnet, not both.')
     })
 
 /** The networks that a command means: both, unless it names some. */

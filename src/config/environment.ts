@@ -148,8 +148,6 @@ const variables = z.object({
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   ERC6492: z.enum(['true', 'false']).default('false'),
-  /** Set by npm for what it runs. */
-  npm_command: z.string().optional(),
   /** Puts the wallet of local worlds into the pages. */
   CLUSTERD_TEST_WALLET: z.enum(['true', 'false']).default('false'),
   /** The process kills or stops itself at the count-th pass of this point (tests). */
@@ -212,7 +210,6 @@ const environment = variables
       trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',
-      isRunByNpm: set.npm_command !== undefined,
       hasTestWallet: set.CLUSTERD_TEST_WALLET === 'true',
       failpoint: set.CLUSTERD_FAILPOINT,
     }

@@ -40,9 +40,7 @@ describe('clusterd doctor', () => {
     const findings = await examine()
     expect(badOnes(findings)).toEqual([])
     const about = findings.map((finding) => finding.about)
-    for (const checked of [
-      ...['database', 'migrations', 'chain 1, hub', 'chain 1, price feeds', 'chain 8453, its peer'],
-    ])
+    for (const checked of [...['database', 'migrations', 'chain 1, hub', 'chain 1, price feeds']])
       expect(about).toContain(checked)
     expect(findings.filter(({ level }) => level === 'ok').length).toBeGreaterThan(20)
   })
@@ -56,7 +54,6 @@ describe('clusterd doctor', () => {
     ],
     ['another chain', (f) => (hubOf(f).genesisHash = `0x${'ab'.repeat(32)}`), 'chain 1, 127', 'genesis'],
     ['an address without code', (f) => (hubOf(f).contract = `0x${'ab'.repeat(20)}`), 'chain 1, hub', 'no code'],
-    ['another endpoint id', (f) => (hubOf(f).eid = 77), 'chain 1, endpoint id', 'Correct `eid`'],
     [
       'a program that is not there',
       (f) => (f.solana.mainnet.programId = NO_PROGRAM),
@@ -68,14 +65,14 @@ describe('clusterd doctor', () => {
     expect(found?.text).toContain(text)
   })
 
-  it('names a key that the contracts do not obey, with how long its money lasts', async () => {
+  it('names a key that the contracts do not obey', async () => {
     const findings = await examine({ RELAYER_PRIVATE_KEY: `0x${'5a'.repeat(32)}` })
     const found = badOnes(findings).map(({ about, text }) => [about, text.includes('setRelayer')])
     expect(found).toContainEqual(['chain 1, relayer of the hub', true])
     expect(found).toContainEqual(['chain 8453, relayer of the payments', true])
     const own = await examine({ RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey })
     expect(badOnes(own)).toEqual([])
-    expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH, lasts /)
+    expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH /)
   })
 
   it('names a database that is away, and a configuration that is none', async () => {

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solanaAccount } from '../api/wallets.js'
-import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
+import { freshName, freshWallet, hubOf, world } from '../support/world.js'
 import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
 import { endAtFirstFailure } from './steps.js'
 
@@ -236,26 +236,6 @@ function pageTests(executablePath: string): void {
       await page.getByLabel('A share of its key').fill(share!)
       await page.getByRole('button', { name: 'Sign and get the key' }).click()
       expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
-    })
-
-    it('lists what a late bid left on the hub, and takes it', async () => {
-      const name = freshName('late')
-      const quote = await quoteOn('1', wallet.account.address, [{ name }])
-      const hash = await registerOn('1', await freshWallet(), [{ name }])
-      await hubOf().reader.waitForTransactionReceipt({ hash })
-      await sendQuoted('1', wallet.account, quote)
-      await goTo('Refunds')
-      await expect.poll(reloaded, { timeout: WAIT_MS }).toContain('for bids that came too late')
-      await page.getByText('0.01 ETH').waitFor()
-      await screenshot(page, '10-refunds')
-      await page.getByRole('button', { name: 'Take it' }).click()
-      await page.getByText('Nothing is owed to your wallet.').waitFor()
-
-      async function reloaded(): Promise<string> {
-        await page.reload()
-        await page.locator('.empty, .rows li').first().waitFor()
-        return (await page.locator('main').textContent()) ?? ''
-      }
     })
 
     it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {

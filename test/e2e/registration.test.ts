@@ -169,19 +169,6 @@ describe('a registration of several names', () => {
   })
 })
 
-describe('what is not on the mainnet', () => {
-  it('is on the testnet alone, under the same route', async () => {
-    const [account, name] = [await freshWallet('testnet'), freshName()]
-    const tx = await sendRegistration(account, [{ name }], 'testnet')
-    await until.status(world(), tx, 'finalized', { testnet: true })
-    expect((await ask('GET', `/v1/clusters/name/${name}`)).status).toBe(404)
-    expect(await ask('GET', `/v1/clusters/name/${name}?testnet=true`)).toMatchObject({
-      status: 200,
-      body: { isTestnet: true },
-    })
-  })
-})
-
 function nameWord(name: string): `0x${string}` {
   return `0x${Buffer.from(name).toString('hex').padEnd(64, '0')}`
 }

@@ -187,7 +187,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
 
   it('can be looked at: a run without --yes says what would change, and changes nothing', async () => {
     const before = await stateOf()
-    report = await rewind({ network: 'mainnet', chain: '1' })
+    report = await rewind({ mainnet: true, chain: '1' })
     expect(report).toMatchObject({ applied: false, label: '1', block: firstLost, generation: { from: 1, to: 2 } })
     expect(report.entries.before - report.entries.after).toBe(2)
     expect(report.events.before - report.events.after).toBe(6)
@@ -208,7 +208,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await expect(rewind({ chain, block: '0x10' })).rejects.toThrow('--block is a block number.')
     await expect(rewind({ chain, yes: true })).rejects.toThrow('--yes needs --block')
     await expect(rewind({ chain: '10', block: '5' })).rejects.toThrow('has no chain "10"')
-    await expect(rewind({ chain, network: 'testnet', block: '5' })).rejects.toThrow('belongs to mainnet')
+    await expect(rewind({ chain, testnet: true, block: '5' })).rejects.toThrow('belongs to mainnet')
     expect((await stateOf()).generation).toBe(1)
   })
 

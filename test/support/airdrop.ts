@@ -31,7 +31,7 @@ export async function loadRows(
   const fileHash = createHash('sha256')
     .update(rows.map(({ address, amount }) => `${address},${amount}`).join('\n'))
     .digest()
-  const place = { network: 'mainnet', community: 'drop', label: '1', token: null, endsAtS: null } as const
+  const place = { network: 'mainnet', community: 'drop', label: '1' } as const
   const options = { ...place, fileHash, replaces: false, nowMs: Date.now(), ...request }
   const allocations = rows.map(({ address, amount }) => ({ account: storedOf(address), amount }))
   const { airdrop } = await loadAirdrop(pool, options, allocations)

@@ -4,38 +4,34 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
-import {
-  type Airdrop,
-  type Distributor,
-  findAirdrop,
-  listAirdrops,
-  setDistributor,
-  setPlan,
-} from '../../db/airdrop/airdrops.js'
+import { type Airdrop, type Distributor, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { NETWORK_LABELS, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printJson, printList } from '../output.js'
-import { addressOf, blockOf, configuredChain, nameOf, networkOf, secondsOf } from '../values.js'
+import { addressOf, blockOf, configuredChain, type NetworkOptions, nameOf, networksOf, secondsOf } from '../values.js'
 import { BadFileError, readAirdropFile } from './allocations.js'
 
 const DATABASE = { command: 'airdrop' }
 
-export interface AirdropOptions {
-  network?: string
+export interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
-/** Settings of a distributor, as typed. */
-export type AirdropSettings = AirdropOptions &
-  Partial<Record<'chain' | 'distributor' | 'token' | 'endsAt' | 'fromBlock', string>>
-
-export interface LoadCommand extends AirdropSettings {
+export interface LoadCommand extends AirdropOptions {
   community: string
   chain: string
   replace?: boolean
 }
+
+export interface SetCommand extends AirdropOptions {
+  distributor: string
+  fromBlock?: string
+}
+
+/** Terms of a distributor, as typed. */
+export type TermsCommand = AirdropOptions & { owner?: string; token?: string; endsAt?: string }
 
 /** Bad lines that are printed. */
 const BAD_LINES_LIMIT = 100
@@ -46,37 +42,33 @@ const BAD_LINES_LIMIT = 100
  */
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
-  const network = networkOfChain(command.chain, command.network)
-  const settings = settingsOf(command)
+  const network = networkOfChain(command.chain, command)
   await withPool(DATABASE, async (pool) => {
     const startedMs = Date.now()
     const { rows, fileHash } = await readAirdropFile(file).catch((error: Error) => {
       throw error instanceof BadFileError ? refusal(file, error) : error
     })
     const request = {
-      ...{ network, community, label: command.chain, token: settings.token ?? null, endsAtS: settings.endsAtS ?? null },
+      ...{ network, community, label: command.chain },
       ...{ fileHash, replaces: command.replace === true, nowMs: Date.now() },
     }
     const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
-    const isChanged = await applySettings(pool, airdrop, command).catch((error: Error) => {
-      throw new Error(`The file is loaded, its distributor is not set: ${error.message}`, { cause: error })
-    })
+    if (command.json) return printJson({ isNew, ...describeAirdrop(airdrop) })
     const seconds = (Date.now() - startedMs) / 1_000
-    const said = isNew
-      ? `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
-      : `This very file was loaded before${isChanged ? '; what it is paid by has changed' : ': nothing is changed'}.`
-    const loaded = (await findAirdrop(pool, network, community))!
-    if (command.json) return printJson({ isNew, isChanged, ...describeAirdrop(loaded) })
-    console.log(said)
-    printAirdrop(loaded)
+    const said = `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
+    console.log(isNew ? said : 'This very file was loaded before: nothing is changed.')
+    printAirdrop(airdrop)
   })
 }
 
-/** `clusterd airdrop set`: sets the distributor of a loaded airdrop, or the terms of its deployment. */
-export async function set(name: string, command: AirdropSettings): Promise<void> {
+/** `clusterd airdrop set`: names the distributor of a loaded airdrop. */
+export async function set(name: string, command: SetCommand): Promise<void> {
+  const address = addressOf('--distributor', command.distributor)
+  const fromBlock = command.fromBlock === undefined ? undefined : blockOf('--from-block', command.fromBlock)
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const isChanged = await applySettings(pool, airdrop, command)
+    const found = await askDistributor(airdrop.label, address, airdrop.merkleRoot, fromBlock)
+    const isChanged = await setDistributor(pool, airdrop.network, airdrop.community, found)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
     if (command.json) return printJson({ isChanged, ...describeAirdrop(now) })
     console.log(isChanged ? 'Changed.' : 'That was so already.')
@@ -85,9 +77,8 @@ export async function set(name: string, command: AirdropSettings): Promise<void>
 }
 
 /** `clusterd airdrop list`. */
-export async function list({ network, json }: AirdropOptions): Promise<void> {
-  const networks = network === undefined ? NETWORKS : [networkOf(network)]
-  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networks))
+export async function list({ json, ...options }: AirdropOptions): Promise<void> {
+  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
     titles: ['COMMUNITY', 'NETWORK', 'CHAIN', 'STATE', 'ACCOUNTS', 'CLAIMED', 'TOTAL', 'DISTRIBUTOR'],
@@ -101,13 +92,9 @@ export async function list({ network, json }: AirdropOptions): Promise<void> {
  * `clusterd airdrop show <community>`: prints the airdrop, and the constructor's arguments of its distributor.
  * @throws Error where there is none
  */
-export async function show(
-  name: string,
-  { owner, ...command }: AirdropOptions & { owner?: string; token?: string; endsAt?: string },
-): Promise<void> {
+export async function show(name: string, command: TermsCommand): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
-  const admin = owner === undefined ? null : addressOf('--owner', owner)
-  const made = describeConstructor({ ...airdrop, ...termsOf(airdrop, command) }, admin)
+  const made = describeConstructor(airdrop, command)
   if (command.json) return printJson({ ...describeAirdrop(airdrop), ...made })
   printAirdrop(airdrop)
   console.log('\nConstructor of AirdropDistributor, which pays out of its own balance:')
@@ -141,42 +128,12 @@ function refusal(file: string, { bad, message }: BadFileError): Error {
   return new Error(`Nothing is loaded: ${file} has ${message}.`)
 }
 
-/** @returns whether anything changed */
-async function applySettings(pool: pg.Pool, airdrop: Airdrop, command: AirdropSettings): Promise<boolean> {
-  const { network, community } = airdrop
-  const label = command.chain ?? airdrop.label
-  networkOfChain(label, network)
-  const { distributor, token, endsAtS, fromBlock } = settingsOf(command)
-  if (!distributor) {
-    const isAsked = command.chain !== undefined || token !== undefined || endsAtS !== undefined
-    return isAsked && setPlan(pool, network, community, { label, token, endsAtS })
-  }
-  const found = await askDistributor(label, distributor, airdrop.merkleRoot, fromBlock)
-  if (token && !token.equals(found.token)) throw new Error(`The distributor pays another token than --token.`)
-  if (endsAtS !== undefined && endsAtS !== found.endsAtS)
-    throw new Error(`The distributor ends at ${new Date(found.endsAtS * 1_000).toISOString()}, not at --ends-at.`)
-  return setDistributor(pool, network, community, found)
-}
-
-const settingsOf = ({ distributor, token, endsAt, fromBlock }: AirdropSettings) => ({
-  distributor: distributor === undefined ? undefined : addressOf('--distributor', distributor),
-  token: token === undefined ? undefined : addressOf('--token', token),
-  endsAtS: endsAt === undefined ? undefined : secondsOf('--ends-at', endsAt),
-  fromBlock: fromBlock === undefined ? undefined : blockOf('--from-block', fromBlock),
-})
-
-/** Token and end of a distributor: those of the options, else those that are planned. */
-export function termsOf(airdrop: Airdrop, command: AirdropSettings): Pick<Airdrop, 'token' | 'endsAtS'> {
-  const { token = airdrop.token, endsAtS = airdrop.endsAtS } = settingsOf(command)
-  return { token, endsAtS }
-}
-
 /** A community's airdrop on the given network, or on the only one that has one. */
-export async function one(pool: pg.Pool, name: string, { network }: AirdropOptions): Promise<Airdrop> {
+export async function one(pool: pg.Pool, name: string, options: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
-  const networks = network === undefined ? NETWORKS : [networkOf(network)]
+  const networks = networksOf(options)
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)
-  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --network.`)
+  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --mainnet or --testnet.`)
   if (!found[0])
     throw new Error(
       `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
@@ -184,12 +141,11 @@ export async function one(pool: pg.Pool, name: string, { network }: AirdropOptio
   return found[0]
 }
 
-/** The network of an EVM chain's label. @throws Error where `network` is another one */
-function networkOfChain(label: string, network: string | undefined): Network {
+/** The network of an EVM chain's label. @throws Error where the options name another one */
+function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = label === 'solana' ? undefined : NETWORK_LABELS[label]
   if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)
-  if (network !== undefined && networkOf(network) !== of)
-    throw new Error(`Chain "${label}" belongs to ${of}, not to ${network}.`)
+  if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of
 }
 
@@ -223,20 +179,24 @@ export function printAirdrop(airdrop: Airdrop): void {
   printFields(lines)
 }
 
-/** Constructor arguments of an airdrop's distributor; `encoded` is their ABI form, null while one is unknown. */
-export function describeConstructor(airdrop: Airdrop, owner: Buffer | null) {
+/**
+ * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI
+ * form, null while one is unknown.
+ */
+export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
+  const token = command.token === undefined ? airdrop.token : addressOf('--token', command.token)
   const args = {
-    token: airdrop.token && toHex(airdrop.token),
+    token: token && toHex(token),
     merkleRoot: toHex(airdrop.merkleRoot),
-    endsAt: airdrop.endsAtS,
-    owner: owner && toHex(owner),
+    endsAt: command.endsAt === undefined ? airdrop.endsAtS : secondsOf('--ends-at', command.endsAt),
+    owner: command.owner === undefined ? null : toHex(addressOf('--owner', command.owner)),
     operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
   }
-  const { token, merkleRoot, endsAt, owner: admin, operator } = args
+  const { merkleRoot, endsAt, owner, operator } = args
   const encoded =
-    token && admin && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [token, merkleRoot, BigInt(endsAt), admin, operator])
+    args.token && owner && endsAt !== null
+      ? encodeAbiParameters(CONSTRUCTOR, [args.token, merkleRoot, BigInt(endsAt), owner, operator])
       : null
   return { constructor: args, encoded }
 }

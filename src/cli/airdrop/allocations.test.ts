@@ -52,7 +52,7 @@ describe('a CSV file of an airdrop', () => {
   it.each([
     ['no comma', EVM, 'must be address,amount'],
     ['a column too many', `${EVM},1,2`, 'must be address,amount'],
-    ['a quote left open', `"${EVM},1`, 'must be address,amount'],
+    ['a quote left open', `"${EVM},1`, 'has no EVM or Solana address'],
     ['another separator', `${EVM};1`, 'must be address,amount'],
     ['a header in the middle', 'address,amount', 'has no EVM or Solana address'],
     ['no address', ',1', 'has no EVM or Solana address'],
@@ -71,42 +71,25 @@ describe('a CSV file of an airdrop', () => {
     ['a fraction', `${EVM},1.5`, 'has no amount above zero in base units'],
     ['an exponent', `${EVM},1e18`, 'has no amount above zero in base units'],
     ['too much', `${EVM},${2n ** 256n}`, 'has no amount above zero in base units'],
-    ['a long line', `${EVM},1${' '.repeat(500)}`, 'is too long for a row'],
   ])('has a bad line with %s, and its other rows all the same', (_, line, message) => {
     const text = `address,amount\n${EVM},1\n\n${line}\n${SOLANA},2\n`
     expect(read(text)).toEqual({ rows: [`2 ${EVM} 1`, `5 ${SOLANA} 2`], bad: [`4 ${message}`] })
   })
 
-  it('may be empty, or one endless line', () => {
+  it('may be empty', () => {
     expect(read('')).toEqual({ rows: [], bad: [] })
     expect(read('\n\n')).toEqual({ rows: [], bad: [] })
-    expect(read('x'.repeat(2_000_000))).toEqual({ rows: [], bad: ['1 is too long for a row'] })
   })
-})
-
-it('reads a line that is hard to take apart as quickly as any other', () => {
-  const text = `${`a${' '.repeat(498)}b`}\n`.repeat(2_000)
-  const startMs = performance.now()
-  expect(read(text).bad).toHaveLength(2_000)
-  expect(performance.now() - startMs).toBeLessThan(5_000)
 })
 
 describe('a JSON file of an airdrop', () => {
   it('is read object by object, in whatever layout', () => {
-    const layout = fc.constantFrom<(rows: object[]) => string>(
-      (rows) => JSON.stringify(rows),
-      (rows) => JSON.stringify(rows, null, 2),
-      (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`,
-      (rows) => rows.map((row) => JSON.stringify(row)).join('\n'),
-    )
     fc.assert(
-      fc.property(rows, layout, (rows, layout) => {
-        const text = layout(rows)
-        const { rows: found, bad } = read(text)
-        expect(bad).toEqual([])
-        expect(found.map((row) => row.replace(/^\d+ /, ''))).toEqual(rows.map((row) => `${row.address} ${row.amount}`))
-        const lines = text.split('\n')
-        for (const row of found) expect(lines[Number.parseInt(row, 10) - 1]).toContain('{')
+      fc.property(rows, fc.constantFrom(0, 2), (rows, indent) => {
+        expect(read(JSON.stringify(rows, null, indent))).toEqual({
+          rows: rows.map(({ address, amount }, i) => `${i + 1} ${address} ${amount}`),
+          bad: [],
+        })
       }),
     )
   })
@@ -121,32 +104,18 @@ describe('a JSON file of an airdrop', () => {
 
   it.each([
     ['no object', '["0x1", "1"]', 'must be an object with address and amount'],
-    ['a word', 'foobar', 'must be an object with address and amount'],
+    ['a word', '"foobar"', 'must be an object with address and amount'],
     ['a field missing', `{"address":"${EVM}"}`, 'must be an object with address and amount'],
     ['a field too many', `{"address":"${EVM}","amount":"1","name":"x"}`, 'must be an object with address and amount'],
-    ['no JSON', `{address:"${EVM}","amount":"1"}`, 'is not JSON'],
-    ['braces in a text', `{"address":"}{\\"}","amount":"1"}`, 'has no EVM or Solana address'],
     ['no address', '{"address":1,"amount":"1"}', 'has no EVM or Solana address'],
-    ['a long row', `{"address":"${EVM}","amount":"1"${' '.repeat(500)}}`, 'is too long for a row'],
-  ])('has a bad line with %s, and its other rows all the same', (_, line, message) => {
+  ])('has a bad row with %s, and its other rows all the same', (_, row, message) => {
     const good = (address: string) => `{"address":"${address}","amount":"1"}`
-    const text = `[${good(EVM)},\n${line},\n${good(SOLANA)}]`
+    const text = `[${good(EVM)},\n${row},\n${good(SOLANA)}]`
     expect(read(text)).toEqual({ rows: [`1 ${EVM} 1`, `3 ${SOLANA} 1`], bad: [`2 ${message}`] })
   })
 
-  it('that breaks off in a row, or has a row inside another, has bad lines', () => {
-    expect(read(`{"address":{"amount":"1"},"amount":"1"}`).rows).toEqual([])
-    expect(read(`{"address":{"amount":"1"},"amount":"1"}`).bad).not.toEqual([])
-    expect(read(`[\n{"address":"${EVM}",\n"amount"`).bad[0]).toBe('2 must be an object with address and amount')
-    expect(read(`{"address":"${EVM}`).bad).toEqual(['1 must be an object with address and amount'])
-  })
-
-  it('that breaks off between two rows is no whole file', () => {
-    const one = `{"address":"${EVM}","amount":"1"}`
-    for (const end of ['', ',', ',\n', '\n', ',[]']) {
-      expect(read(`\n[\n${one}${end}`)).toEqual({ rows: [`3 ${EVM} 1`], bad: ['2 is not closed'] })
-    }
-    expect(read(`[${one}]\n`).bad).toEqual([])
-    expect(read(`${one}\n`).bad).toEqual([])
+  it.each(['', ',', '\n', '}'])('that is not whole, or no JSON, has no rows: %j', (end) => {
+    const { rows, bad } = read(`[{"address":"${EVM}","amount":"1"}${end}`)
+    expect([rows, bad]).toEqual([[], [expect.stringContaining('1 is not JSON: ')]])
   })
 })

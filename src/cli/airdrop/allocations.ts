@@ -10,12 +10,11 @@ import { parseAmountWei } from '../../registry/primitives/amount.js'
  * Reads the file of an airdrop, one `address,amount` per row.
  *
  * CSV: one row per line, with or without the header `address,amount`, fields bare or in double quotes, empty lines
- * ignored. JSON: an array of `{ "address": "…", "amount": "…" }` in any layout, or such objects in sequence (JSON
- * Lines). Addresses are EVM's and Solana's, mixed. Amounts are base units: digits only (in JSON a string, or a number
- * up to 2^53).
+ * ignored. JSON: an array of `{ "address": "…", "amount": "…" }`. Addresses are EVM's and Solana's, mixed. Amounts are
+ * base units: digits only (in JSON a string, or a number up to 2^53).
  */
 interface AirdropRow {
-  /** Line number from 1; for a JSON object, its first line. */
+  /** Line number from 1; of JSON, number of the row. */
   line: number
   address: Address
   amount: bigint
@@ -32,16 +31,9 @@ interface Read {
   bad: AirdropBadLine[]
 }
 
-/** Upper bound on a row's length: an address has at most 44 characters, an amount 78. */
-const ROW_MAX_CHARS = 500
-const TOO_LONG = 'is too long for a row'
 const NO_OBJECT = 'must be an object with address and amount'
 const NO_ADDRESS = 'has no EVM or Solana address'
 const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
-const FIELD = '(?:\\s*"([^"]*)"\\s*|([^",]*))'
-const CSV_ROW = new RegExp(`^${FIELD},${FIELD}$`)
-/** An object without another one inside, which may hold braces in its texts; or one character of anything else. */
-const JSON_PART = /\{(?:[^{}"]|"(?:[^"\\]|\\.)*"){0,1000}\}|[^\s,]/gsu
 
 /** A row, or the reason why the text is none. */
 type Reading = Omit<AirdropRow, 'line'> | string
@@ -51,53 +43,36 @@ export function readAllocations(text: string): Read {
   const read: Read = { rows: [], bad: [] }
   // some editors write a byte order mark
   const content = text.startsWith('\ufeff') ? text.slice(1) : text
-  if (/^\s*[[{]/.test(content)) readJson(content, read)
+  if (/^\s*\[/.test(content)) readJson(content, read)
   else readCsv(content, read)
   return read
 }
 
 function readCsv(text: string, read: Read): void {
   let isFirst = true
-  for (const [i, whole] of text.split('\n').entries()) {
-    const row = whole.length > ROW_MAX_CHARS ? whole : whole.trim()
+  for (const [i, line] of text.split('\n').entries()) {
+    const row = line.trim()
     if (row === '') continue
-    const isHeader = isFirst && row.length <= ROW_MAX_CHARS && HEADER.test(row)
+    if (!isFirst || !HEADER.test(row)) tell(read, i + 1, readCsvRow(row))
     isFirst = false
-    if (!isHeader) tell(read, i + 1, row.length > ROW_MAX_CHARS ? TOO_LONG : readCsvRow(row))
   }
 }
 
 function readCsvRow(text: string): Reading {
-  const fields = CSV_ROW.exec(text)
-  return fields ? readRow(fields[1] ?? fields[2]?.trim(), fields[3] ?? fields[4]?.trim()) : 'must be address,amount'
+  const [address, amount, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
+  return amount === undefined || rest.length > 0 ? 'must be address,amount' : readRow(address, amount)
 }
 
-/** Cuts objects out of any layout and parses each one alone. */
 function readJson(text: string, read: Read): void {
-  let [line, at, strayLine] = [1, 0, 0]
-  /** Lists that are open, and the line on which the outermost began: a file may be cut between two rows. */
-  const lists = { open: 0, line: 0 }
-  for (const { 0: part, index } of text.matchAll(JSON_PART)) {
-    for (; at < index; at++) if (text[at] === '\n') line += 1
-    if (part.length > 1) tell(read, line, readObject(part))
-    else if (part === '[' && ++lists.open === 1) lists.line = line
-    else if (part === ']') lists.open -= 1
-    else if (!'[]'.includes(part) && strayLine !== line) {
-      strayLine = line
-      tell(read, line, NO_OBJECT)
-    }
+  try {
+    const rows: unknown[] = JSON.parse(text)
+    for (const [i, row] of rows.entries()) tell(read, i + 1, readObject(row))
+  } catch (error) {
+    tell(read, 1, `is not JSON: ${(error as Error).message}`)
   }
-  if (lists.open > 0) tell(read, lists.line, 'is not closed')
 }
 
-function readObject(text: string): Reading {
-  if (text.length > ROW_MAX_CHARS) return TOO_LONG
-  let row: unknown
-  try {
-    row = JSON.parse(text)
-  } catch {
-    return 'is not JSON'
-  }
+function readObject(row: unknown): Reading {
   if (typeof row !== 'object' || row === null || !('address' in row && 'amount' in row)) return NO_OBJECT
   if (Object.keys(row).length !== 2) return NO_OBJECT
   return readRow(row.address, Number.isSafeInteger(row.amount) ? String(row.amount) : row.amount)

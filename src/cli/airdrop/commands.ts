@@ -18,7 +18,6 @@ const LOAD_EXAMPLES = `
 Examples:
   clusterd airdrop load drop.csv --community alice --chain 8453
   clusterd airdrop load drop.json.gz --community alice --chain 8453 --replace
-  clusterd airdrop load drop.csv --community alice --chain 8453 --distributor 0x… --from-block 31000000
 
 drop.csv:
   address,amount
@@ -37,20 +36,20 @@ export function addAirdropCommands(program: Command): void {
     .command('airdrop')
     .description('load an airdrop, deploy its distributor, see its claims')
     .addHelpText('after', EXAMPLES)
-  withSettings(
-    withNetwork(airdrop.command('load <file>'), 'to be sure')
-      .description('load a file of addresses and amounts; the same file again does nothing')
-      .requiredOption('--community <name>', 'the community that gives it out')
-      .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label'),
-  )
+  withNetwork(airdrop.command('load <file>'), 'to be sure')
+    .description('load a file of addresses and amounts; the same file again does nothing')
+    .requiredOption('--community <name>', 'the community that gives it out')
+    .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label')
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
+    .option(...JSON_OPTION)
     .addHelpText('after', LOAD_EXAMPLES)
     .action(run('load'))
-  withSettings(
-    ofOne(airdrop.command('set <community>'))
-      .description('name the distributor of a loaded airdrop once it is deployed')
-      .option('--chain <label>', 'the EVM chain that it is paid on'),
-  ).action(run('set'))
+  ofOne(airdrop.command('set <community>'))
+    .description('name the distributor of a loaded airdrop once it is deployed')
+    .requiredOption('--distributor <address>', 'the contract that pays it: asked on its chain for root, token and end')
+    .option('--from-block <n>', 'the block of its deployment; default: where the chain’s indexing begins')
+    .option(...JSON_OPTION)
+    .action(run('set'))
   withNetwork(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)
@@ -78,11 +77,3 @@ export function addAirdropCommands(program: Command): void {
 }
 
 const ofOne = (command: Command): Command => withNetwork(command, 'default: the one that has it')
-
-const withSettings = (command: Command): Command =>
-  command
-    .option('--distributor <address>', 'the contract that pays it: asked on its chain for root, token and end')
-    .option('--from-block <n>', 'the block of its deployment; default: where the chain’s indexing begins')
-    .option('--token <address>', 'the token that it will pay')
-    .option('--ends-at <date>', 'from when on no claim will be taken: a date, or Unix seconds')
-    .option(...JSON_OPTION)

@@ -7,11 +7,10 @@ import { deploymentBlock, type SendingChain } from '../../chains/evm/deployment/
 import { type Airdrop, findAirdrop, setDistributor } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
-import { addressOf, configuredChain } from '../values.js'
-import { type AirdropOptions, askDistributor, describeConstructor, one, printAirdrop, termsOf } from './airdrop.js'
+import { configuredChain } from '../values.js'
+import { askDistributor, describeConstructor, one, printAirdrop, type TermsCommand } from './airdrop.js'
 
-type DeployCommand = AirdropOptions &
-  SigningOptions & { owner: string; token?: string; endsAt?: string; fund?: boolean }
+type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
 
 /**
  * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that follows from its terms,
@@ -21,13 +20,12 @@ type DeployCommand = AirdropOptions &
 export async function deploy(name: string, command: DeployCommand): Promise<void> {
   await withPool({ command: 'airdrop' }, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const terms = { ...airdrop, ...termsOf(airdrop, command) }
-    const { encoded, constructor: args } = describeConstructor(terms, addressOf('--owner', command.owner))
+    const { encoded, constructor: args } = describeConstructor(airdrop, command)
     if (!encoded) throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = configuredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
     const made = distributorCreation(encoded)
-    const steps = await stepsFor(chain, terms, { made, token: args.token!, funds: command.fund === true })
+    const steps = await stepsFor(chain, airdrop, { made, token: args.token!, funds: command.fund === true })
     const [chains, owners] = [new Map([[chain.label, chain]]), new Map([[chain.label, args.owner!]])]
     const way = { chains, owners, account: accountOf(command) }
     if (steps.length > 0 && !(await sendSteps(steps, way, command))) return

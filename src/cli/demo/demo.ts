@@ -8,20 +8,9 @@ import type { World, WorldHub, WorldSolana, WorldSpoke } from '../../testing/ind
 import type { EventItem } from '../../testing/until.js'
 import { paint } from '../output.js'
 
-export interface DemoOptions {
-  /** Default: a random one. A given name is registered once, on the hub unless a chain is given. */
-  name?: string
-  /** Network label of a chain of the world; default: the hub, then the first spoke and Solana. */
-  chain?: string
-  /** Only names below communities, which come last by default. */
-  communities?: boolean
-  testnet?: boolean
-}
-
 /** A chain of the world, or its Solana cluster. */
 interface Place {
   label: string
-  isTestnet: boolean
   chain: WorldHub | WorldSpoke | WorldSolana
 }
 
@@ -30,31 +19,23 @@ const SOL_DECIMALS = 9
 
 /**
  * `clusterd demo`: registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up,
- * read the feed): on the hub, over the bridge from a spoke, from Solana, and below a free and a paid community. The
- * world is that of CLUSTERD_HOME, or one started for the demo.
- * @throws where the network is not one of the world's, and for any failed step
+ * read the feed): on the mainnet's hub, over the bridge from a spoke, from Solana, and below a free and a paid
+ * community. The world is that of CLUSTERD_HOME, or one started for the demo.
+ * @throws for any failed step
  */
-export async function demo(options: DemoOptions): Promise<void> {
+export async function demo(): Promise<void> {
   const { home, solanaRpcUrl } = readEnvironment()
   const { readWorld } = await import('../../testing/world.js')
   const world = readWorld(home)
-  if (world && (await answers(world.ops))) return show(world, options)
-  const { chooseChains } = await import('../../testing/chains/localChains.js')
-  assertKnown(options.chain, [...chooseChains(undefined, undefined).map(({ label }) => label), SOLANA_LABEL])
+  if (world && (await answers(world.ops))) return show(world)
   const { startStack } = await import('../../testing/stack.js')
   console.log('No world runs here: starting one for this demo ...')
   const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
   try {
-    await show(stack.world, options)
+    await show(stack.world)
   } finally {
     await stack.stop()
   }
-}
-
-/** @throws Error for a chain that is none of the world's */
-function assertKnown(label: string | undefined, labels: readonly string[]): void {
-  if (label !== undefined && !labels.includes(label))
-    throw new Error(`Network "${label}" is not in this world; these are: ${[...new Set(labels)].join(', ')}.`)
 }
 
 const answers = (ops: string): Promise<boolean> =>
@@ -63,30 +44,19 @@ const answers = (ops: string): Promise<boolean> =>
     () => false,
   )
 
-async function show(world: World, { name, chain, communities, testnet = false }: DemoOptions): Promise<void> {
-  const places = Object.entries(world.networks).flatMap(([network, { hub, spokes, solana }]) => {
-    const common = { isTestnet: network === 'testnet' }
-    const evm = [hub, ...spokes].map((one): Place => ({ ...common, label: one.network, chain: one }))
-    return [...evm, ...(solana ? [{ ...common, label: SOLANA_LABEL, chain: solana }] : [])]
-  })
-  assertKnown(
-    chain,
-    [...places.filter((one) => one.label !== SOLANA_LABEL), ...places].map(({ label }) => label),
-  )
-  const own = places.filter(({ isTestnet }) => isTestnet === testnet)
-  const usual = own.filter(({ label }, i) => i < 2 || label === SOLANA_LABEL)
-  const byLabel = (of: readonly Place[]) => of.filter(({ label }) => label === chain).slice(0, 1)
-  const chosen = chain !== undefined ? byLabel([...own, ...places]) : name === undefined ? usual : own.slice(0, 1)
-  if (!communities) for (const place of chosen) await register(world, place, name ?? `demo-${freshDigits()}`)
-  if (name === undefined && chain === undefined) await joinCommunities(world, own[0]!)
+async function show(world: World): Promise<void> {
+  const { hub, spokes, solana } = world.networks.mainnet
+  for (const chain of [hub, ...spokes.slice(0, 1)]) await register(world, { label: chain.network, chain })
+  if (solana) await register(world, { label: SOLANA_LABEL, chain: solana })
+  await joinCommunities(world, hub)
 }
 
 const freshDigits = (): string => randomBytes(4).toString('hex')
 
 /** Registers a name as a wallet on a chain, and prints its latency where it has to cross to the hub. */
-async function register(world: World, place: Place, name: string): Promise<void> {
-  const { label, isTestnet, chain } = place
-  const client = new Client({ url: world.api, testnet: isTestnet })
+async function register(world: World, { label, chain }: Place): Promise<void> {
+  const name = `demo-${freshDigits()}`
+  const client = new Client({ url: world.api })
   const evm = privateKeyToAccount(anyOf(world.accounts.evm).privateKey)
   const onSolana = 'programId' in chain ? anyOf(world.accounts.solana) : null
   const sender = onSolana?.address ?? evm.address
@@ -104,29 +74,29 @@ async function register(world: World, place: Place, name: string): Promise<void>
     tx = await payQuote(chain, onSolana!, (transactionData as string[])[0]!)
   } else tx = await send(chain, evm, transactionData as Call)
   step('sent', tx)
-  const ms = await followStatus(world, tx, { sentMs, isTestnet })
+  const ms = await followStatus(world, tx, sentMs)
   await showHolder(client, name)
   const back = await client.nameOf(sender)
   step('address', `${sender} → ${back?.clusterName}/${back?.walletName} (the oldest name it holds)`)
-  await showEvent(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name, isTestnet)
+  await showEvent(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name)
   if (!('contracts' in chain && 'hub' in chain.contracts))
     step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
   console.log()
 }
 
 /** Registers a name below the world's free community and pays for one below the paid community, as a wallet would. */
-async function joinCommunities(world: World, { chain: hub, label, isTestnet }: Place): Promise<void> {
-  const communities = world.seeds[isTestnet ? 'testnet' : 'mainnet']?.communities
-  if (!communities || !('contracts' in hub)) return
+async function joinCommunities(world: World, hub: WorldHub): Promise<void> {
+  const communities = world.seeds.mainnet?.communities
+  if (!communities) return
   const account = privateKeyToAccount(anyOf(world.accounts.evm).privateKey)
-  const client = new Client({ url: world.api, testnet: isTestnet })
+  const client = new Client({ url: world.api })
   await client.signIn(account)
   const member = `member-${freshDigits()}`
   for (const { name: community } of [communities.open, communities.paid]) {
     const whole = `${community}/${member}`
     const isPaid = community === communities.paid.name
-    console.log(`${paint('bold', whole)} for ${account.address}${isPaid ? ` on network "${label}"` : ', free'}`)
-    const made = await client.registerBelow(community, { name: member, ...(isPaid && { network: label }) })
+    console.log(`${paint('bold', whole)} for ${account.address}${isPaid ? ` on network "${hub.network}"` : ', free'}`)
+    const made = await client.registerBelow(community, { name: member, ...(isPaid && { network: hub.network }) })
     if (isPaid) {
       const { price, transactionInfo } = made as { price: { amount: string }; transactionInfo: { transaction: Call } }
       const { transaction } = transactionInfo
@@ -134,12 +104,12 @@ async function joinCommunities(world: World, { chain: hub, label, isTestnet }: P
       const sentMs = performance.now()
       const tx = await send(hub, account, transaction)
       step('sent', tx)
-      await followStatus(world, tx, { sentMs, isTestnet })
+      await followStatus(world, tx, sentMs)
     }
     await showHolder(client, whole)
     const isOurs = ({ type, data }: EventItem) =>
       type === 'REGISTER_COMMUNITY_NAME' && `${data.community}/${data.name}` === whole
-    await showEvent(world, isOurs, isTestnet)
+    await showEvent(world, isOurs)
     console.log()
   }
 }
@@ -170,14 +140,9 @@ async function send(
 }
 
 /** Follows a transaction to `finalized`, printing each status. @returns milliseconds since `sentMs` */
-async function followStatus(
-  world: World,
-  tx: string,
-  { sentMs, isTestnet }: { sentMs: number; isTestnet: boolean },
-): Promise<number> {
+async function followStatus(world: World, tx: string, sentMs: number): Promise<number> {
   const { until } = await import('../../testing/until.js')
   await until.status(world, tx, 'finalized', {
-    testnet: isTestnet,
     onChange: ({ status, step: why }) => {
       const since = `${((performance.now() - sentMs) / 1_000).toFixed(2)} s`
       step(status, `${since}${why ? ` (${why})` : ''}`, status === 'finalized' ? 'green' : 'yellow')
@@ -191,8 +156,8 @@ async function showHolder(client: Client, name: string): Promise<void> {
 }
 
 /** Prints the first event that is asked for, once it is there. */
-async function showEvent(world: World, isAsked: (event: EventItem) => boolean, testnet: boolean): Promise<void> {
+async function showEvent(world: World, isAsked: (event: EventItem) => boolean): Promise<void> {
   const { until } = await import('../../testing/until.js')
-  const { id, type, data } = await until.event(world, isAsked, { testnet })
+  const { id, type, data } = await until.event(world, isAsked)
   step('event', `${id} ${type} ${JSON.stringify(data)}`)
 }

@@ -9,10 +9,9 @@ import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
 import { countEntries } from '../../ops/progressBar.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
-import { blockOf, configuredChain } from '../values.js'
+import { blockOf, configuredChain, type NetworkOptions, networksOf } from '../values.js'
 
-export interface RewindCommand {
-  network?: string
+export interface RewindCommand extends NetworkOptions {
   chain: string
   block?: string
   yes?: boolean
@@ -58,10 +57,10 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
   })
 }
 
-function configOf({ chain: label, network }: RewindCommand): ChainConfig {
+function configOf({ chain: label, ...options }: RewindCommand): ChainConfig {
   const config = configuredChain(label)
-  if (network !== undefined && network !== config.network)
-    throw new ConfigError(`Chain "${label}" belongs to ${config.network}, not to ${network}.`)
+  if (!networksOf(options).includes(config.network))
+    throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   return config
 }
 

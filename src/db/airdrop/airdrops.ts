@@ -26,13 +26,6 @@ export interface Distributor {
   startBlock?: number
 }
 
-/** Parameters of a distributor that is not deployed yet; undefined leaves one unchanged. */
-export interface Plan {
-  label?: string | undefined
-  token?: Buffer | undefined
-  endsAtS?: number | undefined
-}
-
 /** An airdrop that can't be changed as asked. One sentence, with what to do. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
@@ -83,24 +76,6 @@ export async function setDistributor(
     const { label, distributor, token, endsAtS } = to
     const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
     return { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
-  })
-}
-
-/**
- * Sets what a distributor is to be deployed with.
- * @returns false where nothing changed
- * @throws AirdropError where the community has no airdrop, or one with a distributor, which has all of that in its code
- */
-export async function setPlan(pool: pg.Pool, network: Network, community: string, plan: Plan): Promise<boolean> {
-  return change(pool, network, community, (now) => {
-    const { label = now.label, token = now.token, endsAtS = now.endsAtS } = plan
-    const isSame = label === now.label && endsAtS === now.endsAtS && (token === now.token || now.token?.equals(token!))
-    if (isSame) return null
-    if (now.distributor)
-      throw new AirdropError(
-        `The airdrop of "${community}" has a distributor, which has chain, token and end in its code.`,
-      )
-    return stored({ label, token, endsAtS })
   })
 }
 

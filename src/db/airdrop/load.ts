@@ -18,8 +18,6 @@ export interface LoadRequest {
   community: string
   /** Network label of the chain that it is paid on. */
   label: string
-  token: Buffer | null
-  endsAtS: number | null
   /** SHA-256 of the file. */
   fileHash: Buffer
   /** Tells whether the file may replace another one that nobody has claimed from. */
@@ -171,14 +169,14 @@ async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows
 
 async function insertAirdrop(
   client: pg.ClientBase,
-  { network, community, label, token, endsAtS, fileHash, nowMs }: LoadRequest,
+  { network, community, label, fileHash, nowMs }: LoadRequest,
   { airdrop, root, leafCount, total }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
 ): Promise<void> {
   await execute(
     client,
     network,
-    `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, ends_at_s,
-       state, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${AIRDROP_STATE.loaded}, $11)`,
-    [airdrop, community, label, root, fileHash, leafCount, total, token, endsAtS, nowMs],
+    `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
+       created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`,
+    [airdrop, community, label, root, fileHash, leafCount, total, nowMs],
   )
 }

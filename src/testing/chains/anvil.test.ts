@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
+import { createPublicClient, createTestClient, createWalletClient, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive, sleep, waitFor } from '../processes/processes.js'
@@ -11,9 +10,6 @@ import { checkedCopyOf, restoreState } from './anvilState.js'
 import { receiptOf } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
-const KILLS = 4
-/** Init code of a contract that emits one empty log per call: `PUSH1 0 PUSH1 0 LOG0 STOP`. */
-const EMITTER: Hex = '0x6560006000a0006000526006601af3'
 const account = mnemonicToAccount(TEST_MNEMONIC)
 
 let home: string
@@ -81,23 +77,6 @@ describe('startAnvil', () => {
     await expect(start({ anvilPath: '/nowhere/anvil' })).rejects.toThrow('/nowhere/anvil')
     await expect(start({ extraArgs: ['--nonsense'] })).rejects.toThrow('--nonsense')
   })
-
-  it('ends with a launcher that throws or gets SIGTERM', async () => {
-    for (const ending of ['setTimeout(() => { throw new Error("on purpose") }, 1)', 'setInterval(() => {}, 1000)']) {
-      const file = path.join(home, 'launcher.mts')
-      fs.writeFileSync(
-        file,
-        `import { startAnvil } from ${JSON.stringify(path.resolve('src/testing/chains/anvil.ts'))}
-         console.log((await startAnvil({ chainId: 1337 })).pid)
-         ${ending}`,
-      )
-      const launcher = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['ignore', 'pipe', 'ignore'] })
-      const pid = await new Promise<number>((resolve) => launcher.stdout.once('data', (data) => resolve(Number(data))))
-      expect(pid).toBeGreaterThan(1)
-      if (ending.startsWith('setInterval')) launcher.kill('SIGTERM')
-      expect(await waitFor(() => !isAlive(pid), 5_000)).toBe(true)
-    }
-  })
 })
 
 describe('the kept state', { timeout: 180_000 }, () => {
@@ -126,40 +105,6 @@ describe('the kept state', { timeout: 180_000 }, () => {
     expect(seen.size).toBe(1)
   })
 
-  it('is never lost when anvil is killed at random instants while it mines, and serves its history', async () => {
-    const statePath = path.join(home, 'killed.json')
-    let anvil = await start({ statePath, blockTimeS: 0.1 })
-    // a long chain makes a large file, and so a long write to interrupt
-    await clientsOf(anvil).test.mine({ blocks: 3_000 })
-    const deployed = await clientsOf(anvil).wallet.sendTransaction({ data: EMITTER })
-    const { contractAddress } = await receiptOf(clientsOf(anvil).reader, deployed)
-    const logged = await clientsOf(anvil).wallet.sendTransaction({ to: contractAddress! })
-    const receipt = await receiptOf(clientsOf(anvil).reader, logged)
-    const block = await clientsOf(anvil).reader.getBlock({ blockHash: receipt.blockHash })
-    await waitFor(() => (restoredBlock(statePath) ?? 0n) >= receipt.blockNumber, 10_000)
-
-    let torn = 0
-    for (let round = 0; round < KILLS; round++) {
-      const { wallet, reader } = clientsOf(anvil)
-      const before = await reader.getBlockNumber({ cacheTime: 0 })
-      await wallet.sendTransaction({ to: contractAddress! })
-      await killWhileWriting(anvil, statePath, round)
-      running.splice(running.indexOf(anvil), 1)
-      // the last round truncates the file as a kill during a write would
-      if (round === KILLS - 1 && torn === 0) fs.truncateSync(statePath, fs.statSync(statePath).size >> 1)
-      if (!parses(statePath)) torn++
-
-      anvil = await start({ statePath, blockTimeS: 0.1, port: anvil.port })
-      const again = clientsOf(anvil).reader
-      expect(await again.getBlockNumber({ cacheTime: 0 })).toBeGreaterThanOrEqual(before - 60n)
-      expect(await again.getTransactionReceipt({ hash: logged })).toEqual(receipt)
-      expect(await again.getBlock({ blockHash: receipt.blockHash })).toEqual(block)
-      const logs = await again.getLogs({ address: contractAddress!, fromBlock: 0n, toBlock: receipt.blockNumber })
-      expect(logs).toEqual(receipt.logs)
-    }
-    expect(torn, 'no file was torn: this test proves nothing').toBeGreaterThan(0)
-  })
-
   it('takes the newer of file and copy that parses, and says so when none does', async () => {
     const statePath = path.join(home, 'chosen.json')
     const copy = checkedCopyOf(statePath)
@@ -183,33 +128,3 @@ describe('the kept state', { timeout: 180_000 }, () => {
     expect(() => restoreState(statePath)).toThrow("can't be parsed; delete them")
   })
 })
-
-/** Block of the checked copy. */
-function restoredBlock(statePath: string): bigint | undefined {
-  try {
-    const copy = JSON.parse(fs.readFileSync(checkedCopyOf(statePath), 'utf8')) as { best_block_number: number }
-    return BigInt(copy.best_block_number)
-  } catch {
-    return undefined
-  }
-}
-
-/** Kills anvil: every other round during a write of the file (its size has just changed), else at a random instant. */
-async function killWhileWriting(anvil: Anvil, statePath: string, round: number): Promise<void> {
-  if (round % 2 === 0) {
-    const size = fs.statSync(statePath).size
-    await waitFor(() => fs.statSync(statePath).size < size, 5_000, 0)
-  } else {
-    await sleep(Math.random() * 1_500)
-  }
-  await anvil.kill()
-}
-
-function parses(file: string): boolean {
-  try {
-    JSON.parse(fs.readFileSync(file, 'utf8'))
-    return true
-  } catch {
-    return false
-  }
-}

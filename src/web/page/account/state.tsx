@@ -36,8 +36,6 @@ export interface Account {
   chains: readonly Chain[]
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
-  /** Tells whether the key is refused: the wallet has to sign in again. */
-  isEnded: boolean
   /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
   owned: Part<OwnedName>
   followed: readonly Followed[]
@@ -61,7 +59,7 @@ export interface Account {
   account(): Promise<ConnectedAccount>
   /** Pays on a chain. @returns the transaction's hash or signature */
   pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string>
-  /** Follows what a wallet was asked to pay, also where it answers late. @throws Error where it refuses, or is slow */
+  /** Follows what a wallet was asked to pay, once it is sent. @throws Error where the wallet refuses */
   follow(title: string, payment: Promise<string>): Promise<void>
 }
 
@@ -101,21 +99,14 @@ function sentenceOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-/** A wallet's late answer to an approval is no payment. */
-const withoutPayment = (error: unknown): never => {
-  throw new Error(sentenceOf(error))
-}
-
 interface Known {
   cluster: Cluster | null | undefined
   owned: Part<OwnedName>
 }
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
-/** The key is refused: it has expired, or was revoked. */
-class KeyEnded extends Error {
-  override message = 'Your key is not valid any more: sign in again.'
-}
+/** The key has expired, or was revoked. */
+const KEY_ENDED = 'Your key is not valid any more: sign in again.'
 
 /** Adds a wallet that is none of those known; one that has another one's id gets its own. */
 function withWallet(known: readonly BrowserWallet[], wallet: BrowserWallet): readonly BrowserWallet[] {
@@ -190,29 +181,6 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Requests with the wallet's key, until one finds that the key has ended. */
-function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal) {
-  const [endedKey, setEndedKey] = useState<string>()
-  const latest = useRef(session)
-  latest.current = session
-  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
-    try {
-      return await call<T>(path, { ...asked, isTestnet, token: session?.token })
-    } catch (error) {
-      if (!session || !isRefused(error)) throw error
-      // some routes refuse proofs beside the key
-      const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
-      const isOver = isRefused(await validated.catch((refused: unknown) => refused))
-      // a late answer ends nothing of who has signed in since
-      if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
-      keepItem(SESSION_ITEM, null)
-      setEndedKey(session.token)
-      throw new KeyEnded()
-    }
-  }
-  return { send, isEnded: session !== null && session.token === endedKey }
-}
-
 function OfWallet({
   isTestnet,
   shared,
@@ -239,17 +207,28 @@ function OfWallet({
       return false
     }
   }
-  const { send, isEnded } = useSend(session, isTestnet, left)
+  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+    const own = { isTestnet, token: session?.token }
+    try {
+      return await call<T>(path, { ...asked, ...own })
+    } catch (error) {
+      if (!session || !isRefused(error)) throw error
+      // some routes refuse proofs beside the key
+      const isOver = isRefused(await call('/v1/auth/validate', own).catch((refused: unknown) => refused))
+      // a late answer ends nothing of who has signed in since
+      if (!isOver || left.aborted) throw error
+      // said before it goes: with the session goes the part that would tell the error
+      talk.say(KEY_ENDED, 'error')
+      keep(null)
+      throw new Error(KEY_ENDED)
+    }
+  }
   const reload = async () => {
     if (!session) return
-    try {
+    await attempt(async () => {
       await send('/v1/auth/validate')
       setKnown(await readAccount(session, send))
-    } catch (error) {
-      say(sentenceOf(error), 'error')
-      // before anything is shown, nothing can be lost
-      if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
-    }
+    })
   }
   const newest = useRef(reload)
   newest.current = reload
@@ -271,7 +250,6 @@ function OfWallet({
   const value: Account = {
     ...{ session, wallets, chains, ...known, isTestnet, say, attempt, send, reload, account },
     ...{ message: talk.message, question: talk.question, confirmed: (asked) => talk.confirmed(asked, left) },
-    isEnded,
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
       // a newer answer may be shown by now
@@ -298,7 +276,7 @@ function OfWallet({
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await from.send(chain, approval).catch(withoutPayment)
+      for (const approval of approvals) if (approval) await from.send(chain, approval)
       return from.send(chain, transaction)
     },
   }
