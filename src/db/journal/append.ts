@@ -24,7 +24,6 @@ import { leaf, type PartitionedTable } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
-import { makePartitionsAhead } from './partitions.js'
 import { completeSlice, loadSlice, type Probed, probeKeys } from './slice.js'
 
 /** Result of an append: what it changed, and the time of its writer, ms. */
@@ -74,7 +73,12 @@ export interface Decided extends Appended {
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
-  { entries, head, epoch, probed, ...options }: AppendOptions & { entries: readonly DecodedEntry[]; head: LockedHead },
+  {
+    entries,
+    head,
+    probed,
+    ...options
+  }: Omit<AppendOptions, 'epoch'> & { entries: readonly DecodedEntry[]; head: LockedHead },
 ): Promise<Decided> {
   const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
   const slice = probed
@@ -82,8 +86,6 @@ export async function decideEntries(
     : await loadSlice(client, network, head, keysOf(entries))
   const changes = fold(slice, entries, writerMs)
   if (entries.length === 0) return { changes, writerMs, write: () => [] }
-  // signed changes and replays leave it to the leader, who may create tables
-  if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
   return { changes, writerMs, write: (db) => writeChanges(db, network, changes) }
 }
 

@@ -63,11 +63,11 @@ export async function lockFor(
 export async function decideConfirmed(
   client: pg.ClientBase,
   head: LockedHead,
-  { row, role, epoch, logs, to, probed }: ConfirmedWrite,
+  { row, role, logs, to, probed }: ConfirmedWrite,
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const decided = await decideEntries(client, network, { entries, head, epoch, probed })
+  const decided = await decideEntries(client, network, { entries, head, probed })
   return {
     ...decided,
     write: (db) => [
