@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ApiKey } from '../generated/client.js'
-import { type Plain, prismaOf } from '../pg/prisma.js'
+import type { Plain } from '../pg/prisma.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 
 /** API keys that a wallet may have. */
@@ -41,10 +41,10 @@ export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boole
 
 /** Renames a key. */
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
-  await (await prismaOf(pool)).apiKey.updateMany({ where: { keyHash: new Uint8Array(keyHash) }, data: { name } })
+  await readRows(pool, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
 }
 
 /** Removes a key for good. */
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
-  await (await prismaOf(pool)).apiKey.deleteMany({ where: { keyHash: new Uint8Array(keyHash) } })
+  await readRows(pool, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
 }

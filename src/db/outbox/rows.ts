@@ -17,7 +17,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
 }
 
 /** Columns as the database gives them; JSON can't hold amounts. */
-export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
+type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
   kind: number
@@ -74,7 +74,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
 
-export function jobOf(row: JobColumns): Job {
+function jobOf(row: JobColumns): Job {
   return {
     ...row,
     id: String(row.id),
@@ -86,7 +86,7 @@ export function jobOf(row: JobColumns): Job {
 }
 
 /** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
-export async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
+async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const jobs = [...asked, ...others]
   const subjects = (kinds: ReadonlySet<Job['kind']>) =>
