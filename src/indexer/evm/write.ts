@@ -16,8 +16,8 @@ import { type LockedHead, lockHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
-import type { Queryable } from '../../db/pg/pipeline.js'
-import { inShortTransaction } from '../../db/pg/pool.js'
+import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
@@ -105,27 +105,21 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const { last, confirmed: logs, extension } = write
   const to = last ? { nextBlock: last.block + 1, parentHash: last.hash } : null
   const confirming = to && { row, role: chain.role, epoch, logs, to }
-  return inShortTransaction(pool, {
-    // unconfirmed bids move the head's version
-    first: async (db) => {
-      if (!confirming) return { head: await lockHead(db, row.network, epoch) }
-      // the keys behind the lock: a signed change that is committed before it is seen
-      const [head, probed] = await Promise.all([lockFor(db, confirming), probeEntries(db, row.network, logs.entries)])
-      return { head, probed }
-    },
-    async decide(client, { head, ...probed }) {
-      const decided = confirming && (await decideConfirmed(client, head, { ...confirming, ...probed }))
-      const { minimumWei } = decided?.changes.head ?? write
-      failpoint('follow.before_commit')
-      return async (db) => {
-        await Promise.all([
-          ...(decided?.write(db) ?? []),
-          ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
-          notifyBlock(db, row.network),
-        ])
-        return minimumWei
-      }
-    },
+  return inTransaction(pool, async (client) => {
+    // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
+    const [head, probed] = await pipelined(client, (db) => [
+      confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch),
+      confirming ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
+    ])
+    const decided = confirming && (await decideConfirmed(client, head, { ...confirming, ...(probed && { probed }) }))
+    const { minimumWei } = decided?.changes.head ?? write
+    failpoint('follow.before_commit')
+    await pipelined(client, (db) => [
+      ...(decided?.write(db) ?? []),
+      ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+      notifyBlock(db, row.network),
+    ])
+    return minimumWei
   })
 }
 
