@@ -1,11 +1,10 @@
-import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
+import { alone } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
@@ -71,8 +70,6 @@ interface Refold extends Required<ReplayOptions> {
   seq: number
 }
 
-const PREFIX = 'refold'
-
 /** Runs `work` beside empty tables of a network in a schema of their own, which is removed in the end. */
 async function withRefold<T>(
   pool: pg.Pool,
@@ -81,38 +78,17 @@ async function withRefold<T>(
   work: (refold: Refold) => Promise<T>,
 ): Promise<T> {
   const reader = await pool.connect()
-  let writer: pg.PoolClient | null = null
-  let schema = ''
   try {
-    writer = await pool.connect()
-    await clearLeftovers(writer, network)
-    // a session's lock on the number in the schema's name: once nobody has it, the schema is a leftover
-    const number = randomInt(2 ** 31)
-    await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
-    schema = `${PREFIX}_${network}_${number}`
-    const { generation, seq } = await readHead(reader, network)
-    await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
-    await writer.query(`SET search_path = ${schema}`)
-    return await work({ reader, writer, network, generation, seq, onProgress })
+    return await alone(pool, network, 'replay', async (writer, schema) => {
+      const { generation, seq } = await readHead(reader, network)
+      await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
+      await writer.query(`SET search_path = ${schema}`)
+      return work({ reader, writer, network, generation, seq, onProgress })
+    })
   } finally {
-    await writer?.query('ROLLBACK').catch(() => {})
-    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
     await reader.query('ROLLBACK').catch(() => {})
-    // destroyed, not pooled: its search path and prepared statements belong to the replay
-    writer?.release(true)
     reader.release()
   }
-}
-
-/** Removes the schemas of replays that were killed. */
-async function clearLeftovers(client: pg.ClientBase, network: Network): Promise<void> {
-  const { rows } = await client.query<{ schema: string }>(
-    `SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ $1 AND NOT EXISTS (
-       SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${REFOLD_CLASS}
-         AND objid::text = split_part(nspname, '_', 3))`,
-    [`^${PREFIX}_${network}_[0-9]+$`],
-  )
-  for (const { schema } of rows) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 }
 
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */

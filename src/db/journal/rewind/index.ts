@@ -4,10 +4,12 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { inTries } from '../../pg/tries.js'
+import { alone } from '../alone.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { alone, switchInTries } from './lock.js'
+import { lockBriefly } from './lock.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -32,8 +34,7 @@ const LEFT_FOR_SWITCH = 1_000
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
-  const schema = `rewind_${network}`
-  return alone(pool, { network, schema }, async (writer) => {
+  return alone(pool, network, 'rewind', async (writer, schema) => {
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
@@ -45,7 +46,8 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     const report = await readReport(writer, target, reportTables(rebuild))
     if (options.apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
-      await apply(rebuild)
+      const { done } = rebuild
+      await inTries(writer, () => switchOver({ ...rebuild, done }))
     }
     return report
   })
@@ -64,9 +66,8 @@ interface Rebuild {
   refused: ReadonlySet<string>
 }
 
-/** Removes the leftovers of a killed rewind: a schema, and journal rows of a generation that never began. */
-async function clear({ writer, schema, head, target: { row } }: Rebuild): Promise<void> {
-  await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+/** Removes what a killed rewind left: journal rows of a generation that never began. */
+async function clear({ writer, head, target: { row } }: Rebuild): Promise<void> {
   await writer.query(`DELETE FROM ${leaf('journal', row.network)} WHERE network = $1 AND generation > $2`, [
     NETWORK_CODE[row.network],
     head.generation,
@@ -117,19 +118,14 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over in one transaction behind the head's lock. */
-function apply(rebuild: Rebuild): Promise<void> {
-  const { done } = rebuild
-  const tables = STATE_TABLES.map((table) => `public.${leaf(table, rebuild.target.row.network)}`)
-  return switchInTries(rebuild.writer, tables, () => {
-    rebuild.done = done
-    return switchOver(rebuild)
-  })
-}
-
+/** Switches over, in one transaction behind the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
+  await lockBriefly(
+    writer,
+    STATE_TABLES.map((table) => `public.${leaf(table, network)}`),
+  )
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endIndexing(writer, network)
   await lockTables(writer, network, STATE_TABLES)
