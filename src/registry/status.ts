@@ -290,12 +290,14 @@ const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
 /** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
   const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
-  const names = byLogIndex(payments).map((payment) => ({ name: payment.name, outcome: outcomeOfPayment(payment) }))
+  const names = byLogIndex(payments).map((payment): NameStatus => {
+    return { name: payment.name, outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending' }
+  })
   if (!judgement) {
     const { confirmations } = source
     return { status: 'pending', names, ...(confirmations && { confirmations }) }
   }
-  const answer: StatusAnswer = { status: OF_PAYMENT[judgement.outcome], names }
+  const answer: StatusAnswer = { status: OF_OUTCOME[outcomeOf(judgement)], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
   if (judgement.outcome === 'lost') answer.reason = NAME_TAKEN
   if (refund) answer.refund = refund
@@ -304,16 +306,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   return answer
 }
 
-const OF_PAYMENT: Record<PaymentJudgement['outcome'], Status> = {
-  registered: 'finalized',
-  lost: 'lost_bid',
-  refused: 'invalid',
-}
-
-const outcomeOfPayment = ({ judgement }: PaidName): Outcome | 'pending' => {
-  if (!judgement) return 'pending'
-  return judgement.outcome === 'registered' ? 'won' : judgement.outcome
-}
+const outcomeOf = ({ outcome }: PaymentJudgement): Outcome => (outcome === 'registered' ? 'won' : outcome)
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
   switch (seen.state) {

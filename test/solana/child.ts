@@ -1,5 +1,5 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
-import { readEpoch } from '../../src/db/journal/head.js'
+import { readEpoch } from '../support/epoch.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'

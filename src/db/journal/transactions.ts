@@ -5,6 +5,7 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import { confirmationsOf } from '../bridge/packets.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
@@ -133,11 +134,9 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
   const rows = await inTail(db, network, [hash, hub])
   const first = rows[0]
   if (!first) return null
-  const latest = Math.max(first.latest ?? first.block, first.block)
   return {
     bids: rows.map(({ logIndex, block, body, leads }) => ({ logIndex, block, name: bidName(body), leads })),
-    // blocks below the checkpoint are confirmed
-    confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.nextBlock - 1)) },
+    confirmations: confirmationsOf(first.block, first),
     atMs: first.causeMs,
   }
 }
