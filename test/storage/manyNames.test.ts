@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockHead } from '../../src/db/journal/head.js'
-import { loadSlice } from '../../src/db/journal/slice.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { keysOf } from '../../src/registry/fold/index.js'
 import type { ClusterChange } from '../../src/registry/journal/change.js'
@@ -9,6 +8,7 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, freshName, startApi } from '../api/support.js'
+import { loadSlice } from '../support/slice.js'
 
 /** Names of one cluster. */
 const NAMES = 100_000

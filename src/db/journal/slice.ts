@@ -40,12 +40,6 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
   return { keys, names, wallets, found, serials }
 }
 
-/** Loads the rows that a batch reads, in a constant number of statements. */
-export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
-  const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys)])
-  return completeSlice(client, { network, head }, probed)
-}
-
 export interface SliceRequest {
   network: Network
   head: Head
@@ -131,7 +125,7 @@ async function probe(
   return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
-/** Numbers that the first probe asks for of a wallet that has created clusters before; each further one asks for twice. */
+/** Numbers that the first probe of a wallet asks for; each further one asks for twice as many. */
 const PROBE_WIDTH = 16
 
 /** Finds the smallest free cluster numbers of wallets whose number 0 is taken; the taken ones are 0 … k-1. */

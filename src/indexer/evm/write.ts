@@ -10,9 +10,10 @@ import {
   writeTailMessages,
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
-import { type AppendOptions, type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
+import { type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
+import type { Probed } from '../../db/journal/slice.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
@@ -36,7 +37,9 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'probed'> {
+export interface ConfirmedWrite {
+  /** Findings of `probeEntries` behind the head's lock. */
+  probed: Probed
   row: ChainRow
   role: EvmChain['role']
   epoch: number
@@ -111,7 +114,7 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch),
       confirming ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
-    const decided = confirming && (await decideConfirmed(client, head, { ...confirming, ...(probed && { probed }) }))
+    const decided = confirming && probed && (await decideConfirmed(client, head, { ...confirming, probed }))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint('follow.before_commit')
     await pipelined(client, (db) => [
