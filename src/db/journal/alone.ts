@@ -23,7 +23,7 @@ export async function alone<T>(
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', keys)
     isLocked = rows[0]!.locked
     if (!isLocked) throw new Error(`another ${kind} of ${network} is running: wait for it.`)
-    // what a killed one left
+    // leftovers of a killed one
     await drop()
     return await work(client, schema)
   } finally {

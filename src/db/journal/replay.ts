@@ -47,16 +47,29 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
-export function replay(pool: pg.Pool, network: Network, options: ReplayOptions = {}): Promise<Replayed> {
-  return withRefold(pool, network, options, async (refold) => {
-    const { reader, writer, generation, seq } = refold
-    const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
-    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const entries = await foldTo(refold, done, (head) => head)
-    const live = await stateHash(reader, network, generation)
-    const rebuilt = await stateHash(writer, network, generation)
-    return { network, generation, entries, live, rebuilt }
-  })
+export async function replay(
+  pool: pg.Pool,
+  network: Network,
+  { onProgress = () => {} }: ReplayOptions = {},
+): Promise<Replayed> {
+  const reader = await pool.connect()
+  try {
+    return await alone(pool, network, 'replay', async (writer, schema) => {
+      const { generation, seq } = await readHead(reader, network)
+      await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
+      await writer.query(`SET search_path = ${schema}`)
+      const refold = { reader, writer, network, generation, onProgress }
+      const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
+      await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      const entries = await foldTo(refold, done, (head) => head)
+      const live = await stateHash(reader, network, generation)
+      const rebuilt = await stateHash(writer, network, generation)
+      return { network, generation, entries, live, rebuilt }
+    })
+  } finally {
+    await reader.query('ROLLBACK').catch(() => {})
+    reader.release()
+  }
 }
 
 /** Entries that are folded again into tables of their own. */
@@ -66,29 +79,6 @@ interface Refold extends Required<ReplayOptions> {
   writer: pg.PoolClient
   network: Network
   generation: number
-  /** Number of the journal's last entry at the start. */
-  seq: number
-}
-
-/** Runs `work` beside empty tables of a network in a schema of their own, which is removed in the end. */
-async function withRefold<T>(
-  pool: pg.Pool,
-  network: Network,
-  { onProgress = () => {} }: ReplayOptions,
-  work: (refold: Refold) => Promise<T>,
-): Promise<T> {
-  const reader = await pool.connect()
-  try {
-    return await alone(pool, network, 'replay', async (writer, schema) => {
-      const { generation, seq } = await readHead(reader, network)
-      await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
-      await writer.query(`SET search_path = ${schema}`)
-      return work({ reader, writer, network, generation, seq, onProgress })
-    })
-  } finally {
-    await reader.query('ROLLBACK').catch(() => {})
-    reader.release()
-  }
 }
 
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */

@@ -21,7 +21,7 @@ export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>):
         throw new Error('somebody keeps the tables locked (a replay, a dump, a VACUUM?): end it and try again.', {
           cause: error,
         })
-      // who waited for this try goes on before the next
+      // others that waited for this try go on before the next
       await sleep(PAUSE_MS)
     }
   }

@@ -9,7 +9,6 @@ import { alone } from '../alone.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { lockBriefly } from './lock.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -23,6 +22,10 @@ export interface RewindOptions {
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
+/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
+const LOCK_TIMEOUT_MS = 500
+/** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
+const VACUUM_TIMEOUT_MS = 2_000
 
 /**
  * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and
@@ -43,7 +46,8 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // takes long, so without a lock: what comes meanwhile is in no report
-    const report = await readReport(writer, target, reportTables(rebuild))
+    const { generation } = head
+    const report = await readReport(writer, target, { schema, generation, journal: options.apply ? 'public' : schema })
     if (options.apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
@@ -122,10 +126,10 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
-  await lockBriefly(
-    writer,
-    STATE_TABLES.map((table) => `public.${leaf(table, network)}`),
-  )
+  const tables = STATE_TABLES.map((table) => `public.${leaf(table, network)}`)
+  await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
+  await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
+  await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endIndexing(writer, network)
   await lockTables(writer, network, STATE_TABLES)
@@ -146,9 +150,3 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
   await notify(writer, network)
 }
-
-const reportTables = ({ schema, head, options }: Rebuild) => ({
-  schema,
-  generation: head.generation,
-  journal: options.apply ? 'public' : schema,
-})
