@@ -3,8 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import type { Plain } from '../pg/prisma.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
 

@@ -2,6 +2,7 @@ import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations } from '../../registry/status.js'
 import { prepare } from '../pg/prepared.js'
+import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
 /** A message that a transaction sent from a spoke, and how far the hub is with it. */
@@ -20,41 +21,6 @@ export interface TxMessage {
   received: HubReceipt | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
-}
-
-/** Log of the hub that it has received a message, or a payment. */
-export interface HubReceipt {
-  txHash: Buffer
-  block: number
-  logIndex: number
-  bids: number
-  isConfirmed: boolean
-}
-
-/** Columns of a receipt `r` beside others. */
-export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
-  r.confirmed AS hub_confirmed`
-
-/** A row of those columns: all are null where there is no receipt. */
-export interface ReceiptRow {
-  hubTx: Buffer | null
-  hubBlock: number
-  hubLogIndex: number
-  hubBids: number
-  hubConfirmed: boolean
-}
-
-/** A row with its receipt in place of those columns. */
-export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
-  const { hubTx, hubBlock: block, hubLogIndex: logIndex, hubBids: bids, hubConfirmed: isConfirmed, ...rest } = row
-  return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }
-}
-
-/** Depth of a block below the newest that is known of its chain, and how much more makes it confirmed. */
-export function confirmationsOf(block: number, { latest, nextBlock }: { latest: number | null; nextBlock: number }) {
-  const head = Math.max(latest ?? block, block)
-  // blocks below the checkpoint are confirmed
-  return { have: head - block, need: Math.max(0, head - (nextBlock - 1)) }
 }
 
 interface Row extends Omit<TxMessage, 'confirmations' | 'received'>, ReceiptRow {

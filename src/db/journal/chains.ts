@@ -4,8 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
-import type { Plain } from '../pg/prisma.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, endIndexing, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */

@@ -5,9 +5,9 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
-import { confirmationsOf } from '../bridge/packets.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import { confirmationsOf } from '../pg/receipts.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */

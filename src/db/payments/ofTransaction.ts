@@ -11,9 +11,9 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
-import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../bridge/packets.js'
 import { wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
+import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
 /** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
