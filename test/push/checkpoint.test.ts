@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHECKPOINT_EVERY, writeCheckpoints } from '../../src/db/journal/feed.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { readEpoch } from '../support/epoch.js'
 import { checkpointWorker } from '../../src/push/checkpoint.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
 import vector from '../vectors/feed/checkpoint.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
