@@ -27,13 +27,11 @@ const INVALID_REASONS = [
 ] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
-/** Bid of the transaction in the journal. */
 export interface JournalledBid {
   logIndex: number
   /** Canonical name, or the raw word in hex when malformed. */
   name: string
   outcome: Outcome
-  /** Reason of a refusal. */
   reason?: InvalidReason
   /** The bid that has the name, where this one lost. */
   winner?: WinningBid
@@ -81,7 +79,6 @@ export interface Tracked {
 export interface SentPacket {
   /** Position within the source transaction. */
   logIndex: number
-  /** Confirmation on the source chain. */
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null

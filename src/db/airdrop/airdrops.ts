@@ -39,7 +39,6 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-/** Columns of an airdrop. */
 export const AIRDROP_COLUMNS = `airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor,
   ends_at_s, from_block, next_block, parent_hash, state, created_ms`
 

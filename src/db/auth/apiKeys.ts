@@ -38,12 +38,10 @@ export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boole
   return false
 }
 
-/** Renames a key. */
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
   await readRows(pool, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
 }
 
-/** Removes a key for good. */
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
   await readRows(pool, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
 }

@@ -118,7 +118,6 @@ export async function requireHub(pool: pg.Pool, { network, chain, label }: Chain
   )
 }
 
-/** Current row of a chain. */
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
   return (await rowsOf(pool, network, text, [chain]))[0]!

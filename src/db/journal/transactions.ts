@@ -177,7 +177,6 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-/** Data of a sighting. */
 export interface Sighting {
   chain: number
   sender: Buffer | null

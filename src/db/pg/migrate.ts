@@ -173,7 +173,6 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-/** Applies a migration, and records it. */
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
   const { name, checksum } = migration
   await client.query(migration.sql).catch(naming(migration))
