@@ -37,10 +37,10 @@ export const explain =
   }
 
 /** Errors of a database that was never migrated, or of an earlier version: no such table, no such column. */
-const BEHIND = /^(42P01|42703)$/
-/** Role, password and name of the database (28…, 3D000). */
-const REFUSED = /^(28\d\d\d|3D000)$/
-const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
+const BEHIND = /^(42P01|42703|P2021|P2022)$/
+/** Role, password and name of the database (28…, 3D000), as PostgreSQL and Prisma number them. */
+const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
+const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
 
 /** Of the driver, which gives these no code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/

@@ -53,9 +53,10 @@ export function duration(ms: number): string {
   return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/** An error in words. One of several attempts to connect has none itself. */
+/** An error in words. One of several attempts to connect has none itself, and Prisma's ends with the sentence. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error.name.startsWith('Prisma')) return error.message.trim().split('\n').at(-1)!
   if (error.message !== '') return error.message
   return error instanceof AggregateError && error.errors.length > 0 ? messageOf(error.errors[0]) : error.name
 }

@@ -9,7 +9,7 @@ describe('toApiError', () => {
     const codeOf = (error: unknown) => toApiError(error).code
     expect(codeOf(new BridgeError('x'))).toBe('bridge_failure')
     expect(codeOf(new ChainUnavailableError('x'))).toBe('unavailable')
-    for (const code of ['57P01', '53300', '08006', '57014', 'ECONNREFUSED'])
+    for (const code of ['57P01', '53300', '08006', '57014', 'ECONNREFUSED', 'P1001', 'P2034'])
       expect(codeOf(withCode(code))).toBe('unavailable')
     expect(codeOf(new AggregateError([withCode('ECONNREFUSED')]))).toBe('unavailable')
     expect(codeOf(new Error('wrapped', { cause: withCode('57P03') }))).toBe('unavailable')

@@ -1,9 +1,8 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Airdrop as StoredAirdrop } from '../generated/client.js'
+import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
-import { inTransaction } from '../pg/pool.js'
-import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
 
 /** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
 
@@ -39,41 +38,30 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-export const AIRDROP_COLUMNS = `airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor,
-  ends_at_s, from_block, next_block, parent_hash, state, created_ms`
-
-/** A row of those columns. */
-export type AirdropRow = Omit<OpenAirdrop, 'network' | 'state'> & { state: number }
-
-export const airdropOf = (network: Network, row: AirdropRow): OpenAirdrop => ({
-  ...row,
-  network,
-  state: wordOf(AIRDROP_STATE, row.state),
-})
-
 /** The airdrop of a community, null where it has none. */
-export async function findAirdrop(db: Queryable, network: Network, community: string): Promise<Airdrop | null> {
-  return (await read(db, network, community))[0] ?? null
+export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
+  return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
 /** Airdrops of these networks, by network and community. */
-export const listAirdrops = async (db: Queryable, networks: readonly Network[]): Promise<Airdrop[]> =>
-  (await Promise.all(networks.map((network) => read(db, network, null)))).flat()
-
-async function read(db: Queryable, network: Network, community: string | null): Promise<Airdrop[]> {
-  const text = `SELECT ${AIRDROP_COLUMNS}, c.seen, c.confirmed FROM airdrops a CROSS JOIN LATERAL (
-      SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed FROM airdrop_claims c
-      WHERE c.network = a.network AND c.airdrop = a.airdrop) c
-    WHERE a.network = $1 AND ($2::text IS NULL OR a.community = $2) ORDER BY a.community`
-  const rows = await query<AirdropRow & Airdrop['claimed']>(db, network, text, [community])
-  return rows.map(({ seen, confirmed, ...row }) => ({ ...airdropOf(network, row), claimed: { seen, confirmed } }))
+export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
+  return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }
 
-/** The same, locked: neither claims nor other commands change it until the transaction ends. */
-export async function lockAirdrop(client: pg.ClientBase, network: Network, community: string): Promise<Airdrop | null> {
-  const lock = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
-  await execute(client, network, lock, [community])
-  return findAirdrop(client, network, community)
+async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhereInput): Promise<Airdrop[]> {
+  const rows = await prisma.airdrop.findMany({ where, orderBy: [{ network: 'asc' }, { community: 'asc' }] })
+  const counts = await prisma.airdropClaim.groupBy({
+    by: ['network', 'airdrop', 'confirmed'],
+    where: { OR: rows.map(({ network, airdrop }) => ({ network, airdrop })) },
+    _count: true,
+  })
+  return rows.map((row) => {
+    const own = counts.filter(({ network, airdrop }) => network === row.network && airdrop === row.airdrop)
+    const confirmed = own.find((count) => count.confirmed)?._count ?? 0
+    const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
+    const claimed = { seen: confirmed + unconfirmed, confirmed }
+    return { ...plain(row), state: wordOf(AIRDROP_STATE, row.state), claimed }
+  })
 }
 
 /**
@@ -94,7 +82,7 @@ export async function setDistributor(
     if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
     const { label, distributor, token, endsAtS } = to
     const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
-    return { label, distributor, token, endsAtS, ...checkpoint, state: 'open' }
+    return { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
   })
 }
 
@@ -112,34 +100,37 @@ export async function setPlan(pool: pg.Pool, network: Network, community: string
       throw new AirdropError(
         `The airdrop of "${community}" has a distributor, which has chain, token and end in its code.`,
       )
-    return { label, token, endsAtS }
+    return stored({ label, token, endsAtS })
   })
 }
 
+/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
+const LOCK_TIMEOUT_MS = 60_000
+
 /**
- * Changes a locked airdrop.
+ * Changes a locked airdrop: neither claims nor other commands change it meanwhile.
  * @param decide returns the changed fields, or null where nothing changes
  * @returns whether anything changed
  * @throws AirdropError where the community has no airdrop
  */
-function change(
+async function change(
   pool: pg.Pool,
   network: Network,
   community: string,
-  decide: (airdrop: Airdrop) => Partial<OpenAirdrop> | null,
+  decide: (airdrop: Airdrop) => Prisma.AirdropUpdateInput | null,
 ): Promise<boolean> {
-  return inTransaction(pool, async (client) => {
-    const airdrop = await lockAirdrop(client, network, community)
-    if (!airdrop) throw new AirdropError(noAirdrop(network, community))
-    const changed = decide(airdrop)
-    if (!changed) return false
-    const { label, token, distributor, endsAtS, fromBlock, nextBlock, parentHash, state } = { ...airdrop, ...changed }
-    const text = `UPDATE airdrops SET label = $3, token = $4, distributor = $5, ends_at_s = $6, from_block = $7,
-        next_block = $8, parent_hash = $9, state = $10 WHERE network = $1 AND airdrop = $2`
-    const values = [label, token, distributor, endsAtS, fromBlock, nextBlock, parentHash, AIRDROP_STATE[state]]
-    await execute(client, network, text, [airdrop.airdrop, ...values])
-    return true
-  })
+  const where = stored({ network, community })
+  return (await prismaOf(pool)).$transaction(
+    async (tx) => {
+      await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
+      const [airdrop] = await read(tx, where)
+      if (!airdrop) throw new AirdropError(noAirdrop(network, community))
+      const data = decide(airdrop)
+      if (data) await tx.airdrop.update({ where: { network_community: where }, data })
+      return data !== null
+    },
+    { timeout: LOCK_TIMEOUT_MS },
+  )
 }
 
 export const noAirdrop = (network: Network, community: string): string =>

@@ -1,18 +1,21 @@
 import type { Network } from '../../registry/primitives/network.js'
+import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import { AIRDROP_COLUMNS, type AirdropRow, airdropOf, type OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop } from './airdrops.js'
 
-const byCommunity = prepare<AirdropRow>(
+const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
   // names its columns: a newer version may add some, and what is prepared with all of them would fail from then on
-  (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
+  (l) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
+      from_block, next_block, parent_hash, state, created_ms
+    FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
 /** The airdrop of a community, null where it has none. A hot path, so a prepared statement. */
 export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
-  return row ? airdropOf(network, row) : null
+  return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
 }
 
 /** A wallet that is verified in the caller's bundle, with its allocation. */

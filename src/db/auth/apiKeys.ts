@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { ApiKey } from '../generated/client.js'
-import { type Plain, type Queryable, readRows } from '../pg/rows.js'
+import { type Plain, prismaOf } from '../pg/prisma.js'
+import { type Queryable, readRows } from '../pg/rows.js'
 
 /** API keys that a wallet may have. */
 export const MAX_API_KEYS = 10
@@ -39,9 +40,9 @@ export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boole
 }
 
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
-  await readRows(pool, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
+  await (await prismaOf(pool)).apiKey.updateMany({ where: { keyHash: new Uint8Array(keyHash) }, data: { name } })
 }
 
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
-  await readRows(pool, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
+  await (await prismaOf(pool)).apiKey.deleteMany({ where: { keyHash: new Uint8Array(keyHash) } })
 }

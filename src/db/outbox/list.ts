@@ -3,13 +3,14 @@ import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
 import { PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import type { Prisma } from '../generated/client.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
+import { plain, prismaOf } from '../pg/prisma.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { findJobs } from './due.js'
 import { DUE } from './payouts.js'
-import { type JobRow, selectJobs } from './rows.js'
+import { type JobColumns, type JobRow, jobOf, withSubjects } from './rows.js'
 
 export interface JobFilter {
   networks: readonly Network[]
@@ -19,20 +20,36 @@ export interface JobFilter {
 }
 
 /** Jobs of some states, newest first. */
-export async function listJobs(pool: pg.Pool, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
-  const rest = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
-  const values = [states.map((state) => JOB_STATE[state]), limit]
-  const found = await Promise.all(networks.map((network) => selectJobs(pool, network, rest, values)))
-  return found
-    .flat()
-    .sort((a, b) => Number(b.id) - Number(a.id))
-    .slice(0, limit)
+export function listJobs(pool: pg.Pool, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
+  return findJobs(pool, {
+    where: {
+      network: { in: networks.map((network) => NETWORK_CODE[network]) },
+      state: { in: states.map((state) => JOB_STATE[state]) },
+    },
+    take: limit,
+  })
 }
 
 /** A job by its id, of whichever network, null where there is none. */
 export async function jobById(pool: pg.Pool, id: string): Promise<JobRow | null> {
-  const found = await Promise.all(NETWORKS.map((network) => findJobs(pool, network, [id])))
-  return found.flat()[0] ?? null
+  const [job] = await findJobs(pool, { where: { id: BigInt(id) }, take: 1 })
+  return job ?? null
+}
+
+async function findJobs(pool: pg.Pool, find: { where: Prisma.JobWhereInput; take: number }): Promise<JobRow[]> {
+  const rows = await (await prismaOf(pool)).job.findMany({ ...find, orderBy: { id: 'desc' } })
+  // JSON columns hold what this program wrote
+  const jobs = rows.map((row) => jobOf(plain(row) as unknown as JobColumns))
+  const found = await Promise.all(
+    NETWORKS.map((network) =>
+      withSubjects(
+        pool,
+        network,
+        jobs.filter((job) => job.network === network),
+      ),
+    ),
+  )
+  return found.flat().sort((a, b) => Number(b.id) - Number(a.id))
 }
 
 /** A payment on Solana that is owed back, or was refunded. */

@@ -16,7 +16,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
 }
 
 /** Columns as the database gives them; JSON can't hold amounts. */
-type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
+export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
   kind: number
@@ -73,7 +73,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
 
-function jobOf(row: JobColumns): Job {
+export function jobOf(row: JobColumns): Job {
   return {
     ...row,
     id: String(row.id),
@@ -85,7 +85,7 @@ function jobOf(row: JobColumns): Job {
 }
 
 /** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
-async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
+export async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const jobs = [...asked, ...others]
   const subjects = (kinds: ReadonlySet<Job['kind']>) =>

@@ -6,6 +6,8 @@ import { inTime } from '../../ops/notify.js'
  */
 const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|25006|40001|40P01)$/
 const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
+/** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted, a deadlock. */
+const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034|P2037)$/
 /** Messages of `pg` errors without a code: a connection cut in mid-query, a slow or ended pool. */
 const MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
@@ -57,7 +59,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (NOT_NOW.test(code) || SOCKET.test(code) || MESSAGE.test(error.message)) return true
+  if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message)) return true
   if (error instanceof AggregateError && error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1)))
     return true
   return isDatabaseUnavailable(error.cause, depth + 1)
