@@ -78,7 +78,7 @@ const CATALOG_SQL = `
     SELECT c.oid, c.relname, c.relkind, c.relispartition, pg_get_expr(c.relpartbound, c.oid) AS bound
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname <> 'migrations'
-      -- made by the indexer as the journal grows
+      -- made by versions before 20261125000000_journal_rest
       AND c.relname !~ '^journal_(mainnet|testnet)_([2-9]|[1-9][0-9]+)$'
   )
   SELECT format('%s %s %s', relkind, relname, bound) AS line FROM ours

@@ -1,12 +1,11 @@
 import { removeExpired } from '../db/deployment/retention.js'
-import { makeRoom } from '../db/journal/partitions.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 
 const EVERY_MS = 60 * 60_000
 const POLL_MS = 60_000
 
-/** Once an hour makes room for the journal ahead of it, and forgets what has had its time. */
+/** Once an hour forgets what has had its time. */
 export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
   // a clock that is set does not move it
   let doneAt: number | null = null
@@ -14,8 +13,6 @@ export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
     ...{ name: 'the retention', fields: { network }, pollMs: POLL_MS },
     async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < EVERY_MS) return 'idle'
-      const partitions = await makeRoom(pool, network)
-      if (partitions > 0) log.info({ network, partitions }, 'the journal has another partition')
       const removed = await removeExpired(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))
         log.info({ network, removed }, 'forgot what has had its time')

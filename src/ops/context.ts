@@ -10,7 +10,6 @@ export interface Context {
   pool: pg.Pool
   log: Logger
   metrics: Metrics
-  /** The loops of this process. */
   loops: Loops
   /** Fires when the process stops. */
   signal: AbortSignal

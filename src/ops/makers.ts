@@ -1,6 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Makers of a registry's metrics. */
 export function makersOf(registry: Registry) {
   const registers = [registry]
   return {

@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client'
 import { makersOf } from './makers.js'
 
-/** Metrics of the relayer's outbox. */
 export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>
 
 /** Creates the outbox's metrics. @param refresh sets the gauges just before they are read */

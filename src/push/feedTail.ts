@@ -3,7 +3,6 @@ import type { Network } from '../registry/primitives/network.js'
 import { readEvents, type WrittenEvent } from './events.js'
 import type { News } from './news.js'
 
-/** Entries that are read at once. */
 const ENTRIES_AT_ONCE = 256
 /** Time after which is looked without news: a notification may have been lost. */
 const LOOK_EVERY_MS = 5_000

@@ -4,7 +4,6 @@ import {
   type JournalledBid,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
-  type PaidName,
   type Seen,
   type SentPacket,
   type StatusAnswer,
@@ -111,6 +110,11 @@ describe('status of a hub transaction', () => {
       { status: 'invalid', reason: 'malformed_name', names: [{ name: '0x00', outcome: 'refused' }] },
     ],
     [
+      'confirmed, refused for a reason that is not known',
+      { journal: [{ logIndex: 4, name: 'n4', outcome: 'refused' }] },
+      { status: 'invalid', names: [{ name: 'n4', outcome: 'refused' }] },
+    ],
+    [
       'reverted, unconfirmed',
       { seen: mined({ succeeded: false, isRegistration: false }) },
       { status: 'pending', confirmations: FEW },
@@ -137,7 +141,7 @@ describe('status of a hub transaction', () => {
       { status: 'invalid', reason: 'reverted' },
     ],
   ])('%s', (_, change, answer) => {
-    expect(status(input(change))).toEqual(answer)
+    expect(status(input(change))).toStrictEqual(answer)
   })
 })
 
@@ -187,6 +191,16 @@ describe('status of a transaction on another chain', () => {
       'executed on the hub by somebody quick, unconfirmed on both',
       [packet({ source: unconfirmed, hub: inTail(tail(4, false), tail(5, true)) })],
       { status: 'pending', step: 'behind', confirmations: FEW, names: names('behind', 'leading'), hubTx: HUB_TX },
+    ],
+    [
+      'executed on the hub, none of its bids in sight',
+      [packet({ hub: inTail() })],
+      { status: 'bridging', names: names('bridging', 'bridging'), confirmations: FEW, hubTx: HUB_TX },
+    ],
+    [
+      'executed on the hub, none of its bids in sight, with the confirmations of its own chain until those are enough',
+      [packet({ source: { isConfirmed: false, confirmations: ENOUGH }, hub: inTail() })],
+      { status: 'pending', names: names('pending', 'pending'), confirmations: ENOUGH, hubTx: HUB_TX },
     ],
     [
       'refused on the hub, unconfirmed',
@@ -291,59 +305,13 @@ describe('status of a transaction on another chain', () => {
       { status: 'bridging', names: names('bridging', 'bridging') },
     ],
   ])('%s', (_, packets, answer) => {
-    expect(status(input({ packets }))).toEqual(answer)
-    expect(status(input({ packets: [...packets].reverse() }))).toEqual(answer)
+    expect(status(input({ packets }))).toStrictEqual(answer)
+    expect(status(input({ packets: [...packets].reverse() }))).toStrictEqual(answer)
   })
 
   it('goes by its logs, not by what the node says of it', () => {
     for (const seen of [mined({ succeeded: false, isConfirmed: true }), { state: 'mempool' } as const]) {
       expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
     }
-  })
-})
-
-describe('a payment for a community name', () => {
-  const source = { isConfirmed: true, confirmations: FEW }
-  const paid: PaidName = {
-    ...{ logIndex: 3, name: 'club/foo', source, judgement: null, refund: null },
-    ...{ outcome: null, reclaimableMs: Date.UTC(2026, 10, 27) },
-  }
-  const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
-    status(input({ paidNames: [{ ...paid, ...changes }], ...rest }))
-
-  it('is pending until it is decided, also when it is confirmed', () => {
-    const pending = { status: 'pending', names: [{ name: 'club/foo', outcome: 'pending' }], confirmations: FEW }
-    expect(of({ source: { isConfirmed: false, confirmations: FEW } })).toEqual(pending)
-    expect(of({})).toEqual(pending)
-    expect(of({ source: { isConfirmed: true, confirmations: null } })).not.toHaveProperty('confirmations')
-  })
-
-  it('ends as it was decided, with its refund', () => {
-    expect(of({ judgement: { outcome: 'registered' } })).toEqual({
-      ...{ status: 'finalized', payout: 'held', names: [{ name: 'club/foo', outcome: 'won' }] },
-    })
-    expect(of({ judgement: { outcome: 'lost' }, refund: 'held' })).toEqual({
-      ...{ ...LOST, refund: 'held', names: [{ name: 'club/foo', outcome: 'lost' }] },
-      reclaimAfter: '2026-11-27T00:00:00.000Z',
-    })
-    const underpaid = { outcome: 'refused', reason: 'underpaid' } as const
-    expect(of({ judgement: underpaid, refund: 'refused', outcome: 'refused' })).toEqual({
-      ...{ status: 'invalid', reason: 'underpaid', refund: 'refused' },
-      names: [{ name: 'club/foo', outcome: 'refused' }],
-    })
-  })
-
-  it('is that of the first of several', () => {
-    const second: PaidName = { ...paid, logIndex: 5, name: 'club/bar', judgement: { outcome: 'registered' } }
-    const answer = status(input({ paidNames: [second, { ...paid, judgement: { outcome: 'lost' } }] }))
-    expect(answer).toMatchObject({ status: 'lost_bid', names: [{ name: 'club/foo' }, { name: 'club/bar' }] })
-  })
-
-  it('decides nothing where the transaction placed bids or sent messages too', () => {
-    const decided = { judgement: { outcome: 'registered' } } as const
-    const lost = [{ logIndex: 9, name: 'x', outcome: 'lost' as const }]
-    expect(of(decided, { journal: lost })).toMatchObject({ status: 'lost_bid' })
-    const packet = { logIndex: 9, source, names: ['x'], hub: { state: 'under_way', failure: null } } as const
-    expect(of(decided, { packets: [packet] })).toMatchObject({ status: 'bridging' })
   })
 })

@@ -27,13 +27,11 @@ const INVALID_REASONS = [
 ] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
-/** Bid of the transaction in the journal. */
 export interface JournalledBid {
   logIndex: number
   /** Canonical name, or the raw word in hex when malformed. */
   name: string
   outcome: Outcome
-  /** Reason of a refusal. */
   reason?: InvalidReason
   /** The bid that has the name, where this one lost. */
   winner?: WinningBid
@@ -81,7 +79,6 @@ export interface Tracked {
 export interface SentPacket {
   /** Position within the source transaction. */
   logIndex: number
-  /** Confirmation on the source chain. */
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
@@ -290,12 +287,14 @@ const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
 /** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
   const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
-  const names = byLogIndex(payments).map((payment) => ({ name: payment.name, outcome: outcomeOfPayment(payment) }))
+  const names = byLogIndex(payments).map((payment): NameStatus => {
+    return { name: payment.name, outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending' }
+  })
   if (!judgement) {
     const { confirmations } = source
     return { status: 'pending', names, ...(confirmations && { confirmations }) }
   }
-  const answer: StatusAnswer = { status: OF_PAYMENT[judgement.outcome], names }
+  const answer: StatusAnswer = { status: OF_OUTCOME[outcomeOf(judgement)], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
   if (judgement.outcome === 'lost') answer.reason = NAME_TAKEN
   if (refund) answer.refund = refund
@@ -304,16 +303,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   return answer
 }
 
-const OF_PAYMENT: Record<PaymentJudgement['outcome'], Status> = {
-  registered: 'finalized',
-  lost: 'lost_bid',
-  refused: 'invalid',
-}
-
-const outcomeOfPayment = ({ judgement }: PaidName): Outcome | 'pending' => {
-  if (!judgement) return 'pending'
-  return judgement.outcome === 'registered' ? 'won' : judgement.outcome
-}
+const outcomeOf = ({ outcome }: PaymentJudgement): Outcome => (outcome === 'registered' ? 'won' : outcome)
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
   switch (seen.state) {

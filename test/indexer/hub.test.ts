@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
-import { LostLeadershipError, lockHead, readEpoch } from '../../src/db/journal/head.js'
+import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
@@ -14,6 +14,7 @@ import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { readEpoch } from '../support/epoch.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
 let world: HubWorld

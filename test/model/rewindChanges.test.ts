@@ -71,10 +71,10 @@ const journalLength = async () => (await pool.query('SELECT count(*)::int AS n F
 
 test('a change of a community is judged under the head: made, refused, or nothing to write', async () => {
   await bid(bob, 'kept', 1)
-  expect(await configure(bob, 'kept')).toEqual({ kind: 'made' })
+  expect(await configure(bob, 'kept')).toMatchObject({ kind: 'made' })
   const written = await journalLength()
-  expect(await configure(bob, 'kept')).toEqual({ kind: 'made' })
-  expect(await configure(null, 'kept')).toEqual({ kind: 'made' })
+  expect(await configure(bob, 'kept')).toMatchObject({ kind: 'made' })
+  expect(await configure(null, 'kept')).toMatchObject({ kind: 'made' })
   const refused = (refusal: object) => ({ kind: 'refused', index: 0, refusal })
   expect(await configure(alice, 'kept', true)).toEqual(refused({ code: 'forbidden' }))
   expect(await configure(null, 'nobodys')).toEqual(refused({ code: 'not_found' }))
@@ -107,9 +107,9 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: added.clusterId })).toMatchObject({
     kind: 'made',
   })
-  expect(await configure(carol, 'lost')).toEqual({ kind: 'made' })
-  expect(await register(dave, 'lost', 'dave')).toEqual({ kind: 'made' })
-  expect(await configure(carol, 'kept', true)).toEqual({ kind: 'made' })
+  expect(await configure(carol, 'lost')).toMatchObject({ kind: 'made' })
+  expect(await register(dave, 'lost', 'dave')).toMatchObject({ kind: 'made' })
+  expect(await configure(carol, 'kept', true)).toMatchObject({ kind: 'made' })
   const before = await replay(pool, 'mainnet')
   expect(before.rebuilt).toBe(before.live)
 
@@ -164,7 +164,7 @@ test('no change is taken until the new generation has been caught up', async () 
 test('a change reads the rules in force alone, however many there were: all others wait for the lock', async () => {
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await bid(bob, 'ruled', 200)
-  for (let n = 0; n < 6; n++) expect(await configure(bob, 'ruled', n % 2 === 1)).toEqual({ kind: 'made' })
+  for (let n = 0; n < 6; n++) expect(await configure(bob, 'ruled', n % 2 === 1)).toMatchObject({ kind: 'made' })
   const asked = vi.spyOn(pg.Client.prototype, 'query')
   await register(bob, 'ruled', 'one')
   await configure(bob, 'ruled')

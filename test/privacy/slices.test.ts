@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from 'vitest'
 import { readHead } from '../../src/db/journal/head.js'
-import { loadSlice } from '../../src/db/journal/slice.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { keysOf } from '../../src/registry/fold/index.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { useDatabase } from '../storage/database.js'
+import { loadSlice } from '../support/slice.js'
 
 /** A stranger's change takes as long as it would without the private wallets of others: it reads none of their rows. */
 const PRIVATE = 50

@@ -6,9 +6,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHECKPOINT_EVERY, writeCheckpoints } from '../../src/db/journal/feed.js'
-import { LostLeadershipError, readEpoch } from '../../src/db/journal/head.js'
+import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { checkpointWorker } from '../../src/push/checkpoint.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
 import vector from '../vectors/feed/checkpoint.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)

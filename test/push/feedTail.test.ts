@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FeedTail } from '../../src/push/feedTail.js'
 import { News } from '../../src/push/news.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
 
 /** Shorter than the time after which a tail looks by itself. */
 const SOON = { timeout: 2_500, interval: 10 }
-const FOLLOWERS = 20
 
 let world: ApiWorld
 beforeAll(async () => {
   world = await startApi()
 })
 afterAll(() => world.stop())
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 const grow = () => world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
 const newest = async () => (await world.get('/v1/events?orderBy=newest&limit=1')).body.items[0].id as string
@@ -49,29 +45,4 @@ it.each([0, 1, 2, 3, 4])('what is told %i steps after the last events were taken
   await expect.poll(() => taken.at(-1), SOON).toBe(number! + 6)
   expect(taken).toEqual(Array.from({ length: 6 }, (_, i) => number! + 1 + i))
   leave!()
-})
-
-it('all who follow get the same bytes, made once', async () => {
-  const stop = new AbortController()
-  const readers = await Promise.all(
-    Array.from({ length: FOLLOWERS }, async () => {
-      const { body } = await fetch(`${world.url}/v1/events/stream`, { signal: stop.signal })
-      return body!.getReader()
-    }),
-  )
-  await expect.poll(() => world.staying().streams, SOON).toBe(FOLLOWERS)
-  const joined = vi.spyOn(Buffer, 'concat')
-  await grow()
-  for (const reader of readers) {
-    let text = ''
-    while (text.split('\nid: ').length + (text.startsWith('id: ') ? 1 : 0) < 4)
-      text += Buffer.from((await reader.read()).value!).toString()
-  }
-  const frames = joined.mock.calls.filter(([list]) =>
-    Buffer.from(list[0] ?? [])
-      .toString()
-      .startsWith('id: '),
-  )
-  expect(frames).toHaveLength(1)
-  stop.abort()
 })

@@ -1,9 +1,9 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
-import { readEpoch } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
+import { readEpoch } from '../support/epoch.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
 /** A watcher in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */

@@ -1,8 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockHead } from '../../src/db/journal/head.js'
-import { moveSlice } from '../../src/db/journal/moves/slice.js'
-import { loadSlice } from '../../src/db/journal/slice.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { keysOf } from '../../src/registry/fold/index.js'
 import type { ClusterChange } from '../../src/registry/journal/change.js'
@@ -11,6 +8,7 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, freshName, startApi } from '../api/support.js'
+import { loadSlice } from '../support/slice.js'
 
 /** Names of one cluster. */
 const NAMES = 100_000
@@ -112,45 +110,5 @@ describe(`a cluster of ${NAMES} names`, () => {
     const taken = await owner.add([{ address: `0x${'05'.repeat(20)}`, name: 'ann' }])
     expect(taken).toMatchObject({ status: 409, body: { error: 'wallet_name_taken' } })
     expect((await owner.remove(owner.address)).body.error).toBe('last_verified_wallet')
-  })
-
-  it('moves with its last wallet: look-ups at once, rows in slices that other changes get between', async () => {
-    const [target, guest, other] = [await memberOf(world), await memberOf(world), await memberOf(world)]
-    const [old, id] = [await owner.create(), await target.create()]
-    await owner.add([{ address: guest.address, name: 'late' }])
-    await target.add([{ address: owner.address, name: 'guest' }])
-    expect((await owner.verify(id)).status).toBe(200)
-    expect((await pagesOf(owner.address)).flat().length).toBe(NAMES + 3)
-    expect((await guest.verify(old)).body).toMatchObject({ status: 409, error: 'names_moving' })
-
-    const slices: number[] = []
-    const changes: number[] = []
-    const timed = async <T>(into: number[], work: Promise<T>): Promise<T> => {
-      const startMs = performance.now()
-      const result = await work
-      into.push(performance.now() - startMs)
-      return result
-    }
-    await other.create()
-    let isOver = false
-    const changing = (async () => {
-      for (let n = 0; !isOver; n++)
-        expect((await timed(changes, other.rename(other.address, `other-${n}`))).status).toBe(200)
-    })()
-    const next = () => moveSlice({ pool: world.pool, network: 'mainnet', epoch: 0 })
-    while (await timed(slices, next())) await setTimeout(10)
-    isOver = true
-    await changing
-    const longest = (list: number[]) => Math.round(Math.max(...list))
-    console.info(
-      `${slices.length} slices, the longest ${longest(slices)} ms; ${changes.length} changes, ${longest(changes)} ms`,
-    )
-    expect(slices).toHaveLength(NAMES / 1_000 + 1)
-    expect(changes.length).toBeGreaterThan(slices.length / 2)
-    // some 50 ms; the head is locked for less
-    expect(longest(slices)).toBeLessThan(2_000)
-    const { rows } = await world.pool.query('SELECT DISTINCT cluster FROM names WHERE name LIKE $1', ['many-%'])
-    expect(rows).toHaveLength(1)
-    expect((await guest.verify(old)).status).toBe(200)
   })
 })

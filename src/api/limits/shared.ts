@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type BucketTimes, lockBuckets, readBuckets, sweepBuckets, writeBuckets } from '../../db/auth/limitBuckets.js'
-import { inShortTransaction } from '../../db/pg/pool.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { withdraw } from './bucket.js'
 import { headersOf, limited, type Quota } from './meter.js'
@@ -37,9 +37,9 @@ export function spendRead(charges: readonly Charge[], times: BucketTimes) {
 
 /** Withdraws from all shared buckets, in a transaction of its own. @throws ApiError rate_limited */
 export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
-  await inShortTransaction(pool, {
-    first: (db) => lockBuckets(db, bucketsOf(charges)),
-    decide: async (_client, times) => spendRead(charges, times),
+  await inTransaction(pool, async (client) => {
+    const times = await lockBuckets(client, bucketsOf(charges))
+    await spendRead(charges, times)(client)
   })
   await sweepBuckets(pool)
 }

@@ -1,5 +1,5 @@
 import { beginAfterRestore, type Restored } from '../../db/journal/restored.js'
-import { despiteDeadlocks } from '../../db/journal/rewind/lock.js'
+import { inTries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -17,11 +17,10 @@ export async function restored({ yes = false, json }: RestoredCommand): Promise<
   const networks = await withPool({ command: 'restored' }, async (pool) => {
     const client = await pool.connect()
     try {
-      return await despiteDeadlocks(client, async () => {
-        await client.query('BEGIN')
+      return await inTries(client, async () => {
         const begun: Record<string, Restored> = {}
         for (const network of NETWORKS) begun[network] = await beginAfterRestore(client, network)
-        await client.query(yes ? 'COMMIT' : 'ROLLBACK')
+        if (!yes) await client.query('ROLLBACK')
         return begun
       })
     } finally {

@@ -25,7 +25,6 @@ export interface LoadRequest {
   nowMs: number
 }
 
-/** Allocation of an account. */
 export interface Allocation {
   /** Stored address. */
   account: Buffer

@@ -39,12 +39,10 @@ export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boole
   return false
 }
 
-/** Renames a key. */
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
   await (await prismaOf(pool)).apiKey.updateMany({ where: { keyHash: new Uint8Array(keyHash) }, data: { name } })
 }
 
-/** Removes a key for good. */
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
   await (await prismaOf(pool)).apiKey.deleteMany({ where: { keyHash: new Uint8Array(keyHash) } })
 }

@@ -1,6 +1,5 @@
 import type { Session } from '../generated/client.js'
-import type { Plain } from '../pg/prisma.js'
-import { type Queryable, readRows } from '../pg/rows.js'
+import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
 /** A session: wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */

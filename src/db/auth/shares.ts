@@ -2,8 +2,7 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
 import { prepare } from '../pg/prepared.js'
-import type { Plain } from '../pg/prisma.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
 export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>

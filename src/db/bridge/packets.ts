@@ -2,6 +2,7 @@ import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations } from '../../registry/status.js'
 import { prepare } from '../pg/prepared.js'
+import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
 /** A message that a transaction sent from a spoke, and how far the hub is with it. */
@@ -17,26 +18,21 @@ export interface TxMessage {
   isConfirmed: boolean
   confirmations: Confirmations
   /** Null until the hub has received it. */
-  received: { txHash: Buffer; block: number; logIndex: number; bids: number; isConfirmed: boolean } | null
+  received: HubReceipt | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
 
-interface Row extends Omit<TxMessage, 'confirmations' | 'received'> {
+interface Row extends Omit<TxMessage, 'confirmations' | 'received'>, ReceiptRow {
   nextBlock: number
   latest: number | null
-  hubTx: Buffer | null
-  hubBlock: number
-  hubLogIndex: number
-  hubBids: number
-  hubConfirmed: boolean
 }
 
 const byTx = prepare<Row>(
   'tx_messages',
   (l) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
-      r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
+      ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid
        AND j.state <> ${JOB_STATE.confirmed} AND j.reason IS NOT NULL ORDER BY j.kind LIMIT 1) AS failure
     FROM messages m
@@ -49,19 +45,8 @@ const byTx = prepare<Row>(
 /** The messages of a spoke's transaction, in log order; empty when it sent none that is known. */
 export async function findMessages(db: Queryable, network: Network, hash: Buffer): Promise<TxMessage[]> {
   const rows = await byTx(db, network, [hash])
-  return rows.map(({ nextBlock, latest: seen, hubTx, hubBlock, hubLogIndex, hubBids, hubConfirmed, ...message }) => {
-    const { block } = message
-    const latest = Math.max(seen ?? block, block)
-    return {
-      ...message,
-      confirmations: { have: latest - block, need: Math.max(0, latest - (nextBlock - 1)) },
-      received: hubTx && {
-        txHash: hubTx,
-        block: hubBlock,
-        logIndex: hubLogIndex,
-        bids: hubBids,
-        isConfirmed: hubConfirmed,
-      },
-    }
-  })
+  return rows.map(({ nextBlock, latest, ...row }) => ({
+    ...withReceipt(row),
+    confirmations: confirmationsOf(row.block, { latest, nextBlock }),
+  }))
 }

@@ -1,7 +1,7 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
-import { execute, type Queryable, readRows } from '../pg/rows.js'
+import { execute, type Queryable } from '../pg/rows.js'
 
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
 const KEPT_MS = 30 * 86_400_000
@@ -13,22 +13,26 @@ const BATCH_ROWS = 1_000
 /** Rows that have had their time. */
 interface Expired {
   what: string
-  /** Statement with the parameters network, time (ms), limit. */
+  /** Statement with the parameters network and limit. */
   remove: string
 }
 
+/** Ages are by the database's clock: a wrong one of this process would forget what is in use. */
+const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
+const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
+
 /** Transactions that a chain showed and that came to nothing; a verdict stays, since no terminal status changes. */
-const SIGHTINGS = 'network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= $2'
+const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
 /** Signed bytes of jobs that ended; the jobs stay, so that nothing is sent twice. */
-const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= $2 AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
+const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** Sessions belong to no network, and serve nothing after their end. */
-const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= $2 + ${KEPT_MS}`
+const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 const ROWS: readonly Expired[] = [
   {
     what: 'transactions that came to nothing',
     remove: `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
-      SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $3))`,
+      SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,
   },
   {
     what: 'signed bytes of ended jobs',
@@ -36,25 +40,23 @@ const ROWS: readonly Expired[] = [
     remove: `UPDATE jobs SET txs = (
         SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
         FROM jsonb_array_elements(txs) WITH ORDINALITY AS e (t, i))
-      WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $3))`,
+      WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $2))`,
   },
   {
     what: 'sessions that have expired',
     remove: `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
-      SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $3))`,
+      SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
   },
 ]
 
 /** Entries of generations that no answer reads any more. */
 const generations = (network: Network): Expired => {
   const journal = leaf('journal', network)
-  // the second parameter is the time, as of the other statements
-  const ended = `network = $1 AND $2::int8 IS NOT NULL
-    AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
+  const ended = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
   return {
     what: 'entries of generations that ended',
     remove: `DELETE FROM ${journal} j USING (
-        SELECT generation, seq FROM ${journal} WHERE ${ended} ORDER BY generation, seq LIMIT $3
+        SELECT generation, seq FROM ${journal} WHERE ${ended} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
   }
 }
@@ -75,21 +77,14 @@ export async function removeExpired(
   signal?: AbortSignal,
   alive = (): void => {},
 ): Promise<Pruned> {
-  const before = await keptSince(db)
   const counts: Pruned = {}
   for (const { what, remove } of expired(network)) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {
-      last = await execute(db, network, remove, [before, BATCH_ROWS])
+      last = await execute(db, network, remove, [BATCH_ROWS])
       alive()
     }
     counts[what] = rows
   }
   return counts
-}
-
-/** The end of what is kept no longer, ms, by the database's clock: a wrong one here would forget what is in use. */
-async function keptSince(db: Queryable): Promise<number> {
-  const text = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ${KEPT_MS} AS before`
-  return (await readRows<{ before: number }>(db, text))[0]!.before
 }

@@ -24,8 +24,7 @@ import { leaf, type PartitionedTable } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
-import { makePartitionsAhead } from './partitions.js'
-import { completeSlice, loadSlice, type Probed, probeKeys } from './slice.js'
+import { completeSlice, type Probed, probeKeys } from './slice.js'
 
 /** Result of an append: what it changed, and the time of its writer, ms. */
 export interface Appended {
@@ -38,8 +37,6 @@ export interface AppendOptions {
   epoch?: number
   /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
   writerMs?: number
-  /** Findings of `probeEntries` behind the head's lock; looked up here where they are left out. */
-  probed?: Probed
 }
 
 /**
@@ -52,8 +49,11 @@ export async function appendEntries(
   entries: readonly DecodedEntry[],
   options: AppendOptions,
 ): Promise<Appended> {
-  const head = await lockHead(client, network, options.epoch ?? null)
-  const decided = await decideEntries(client, network, { entries, head, ...options })
+  const [head, probed] = await pipelined(client, (db) => [
+    lockHead(db, network, options.epoch ?? null),
+    probeEntries(db, network, entries),
+  ])
+  const decided = await decideEntries(client, network, { entries, head, probed, ...options })
   await pipelined(client, decided.write)
   return decided
 }
@@ -67,23 +67,21 @@ export interface Decided extends Appended {
   write(db: Queryable): Promise<unknown>[]
 }
 
-/**
- * Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it.
- * @param head locked
- */
+/** Entries behind the head's lock, with the findings of `probeEntries` there. */
+interface Undecided extends Pick<AppendOptions, 'writerMs'> {
+  entries: readonly DecodedEntry[]
+  head: LockedHead
+  probed: Probed
+}
+
+/** Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it. */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
-  { entries, head, epoch, probed, ...options }: AppendOptions & { entries: readonly DecodedEntry[]; head: LockedHead },
+  { entries, head, probed, writerMs = entries.length === 0 ? head.nowMs : writerTime(head) }: Undecided,
 ): Promise<Decided> {
-  const writerMs = options.writerMs ?? (entries.length === 0 ? head.nowMs : writerTime(head))
-  const slice = probed
-    ? await completeSlice(client, { network, head }, probed)
-    : await loadSlice(client, network, head, keysOf(entries))
-  const changes = fold(slice, entries, writerMs)
+  const changes = fold(await completeSlice(client, { network, head }, probed), entries, writerMs)
   if (entries.length === 0) return { changes, writerMs, write: () => [] }
-  // signed changes and replays leave it to the leader, who may create tables
-  if (epoch !== undefined) await makePartitionsAhead(client, network, head.seq, changes.head.seq)
   return { changes, writerMs, write: (db) => writeChanges(db, network, changes) }
 }
 

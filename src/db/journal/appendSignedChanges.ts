@@ -12,11 +12,12 @@ import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf } from '../pg/partitions.js'
-import { inShortTransaction, type Patience } from '../pg/pool.js'
+import { pipelined } from '../pg/pipeline.js'
+import { inTransaction, type Patience } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { writeChanges } from './append.js'
-import { type LockedHead, lockCaughtUp, writerTime } from './head.js'
-import { completeSlice, type Probed, probeKeys } from './slice.js'
+import { lockCaughtUp, writerTime } from './head.js'
+import { completeSlice, probeKeys } from './slice.js'
 
 export type AppendResult =
   /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one. */
@@ -43,107 +44,60 @@ export interface SignedChanges {
   /** Time that the caller waits: nothing is written after that. */
   patience?: Patience
   limit?: ChangeLimit
-  /** Additional statements in the same transaction, sent before it waits for anything. */
+  /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
 /** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
-export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
-  return whenCaughtUp(pool, request, (client, locked) => decideChanges(client, locked, request))
-}
+export const appendSignedChanges = (pool: pg.Pool, request: SignedChanges): Promise<AppendResult> =>
+  // a change of a cluster has one
+  append(pool, request) as Promise<AppendResult>
 
 export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { kind: 'refused' | 'catching_up' }>
 
-/** Counterpart of `appendSignedChanges` for one change of a community, which may belong to no cluster. */
-export function appendCommunityChange(
+/** The same for one change of a community, which may belong to no cluster. */
+export const appendCommunityChange = (
   pool: pg.Pool,
   { change, ...request }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & { change: CommunityChange },
-): Promise<CommunityAppendResult> {
-  const asked = { ...request, changes: [change] }
-  return whenCaughtUp(
-    pool,
-    asked,
-    async (_client, { entries, load, nowMs, spend }): Promise<Last<CommunityAppendResult>> => {
-      const decided = decide(await load(), entries, nowMs)
-      if ('kind' in decided) return async () => decided
-      const spent = spend?.(decided)
-      return async (db) => {
-        await Promise.all([spent?.(db), ...written(db, request.network, decided)])
-        return { kind: 'made' }
-      }
-    },
-  )
-}
+): Promise<CommunityAppendResult> => append(pool, { ...request, changes: [change] }) as Promise<CommunityAppendResult>
 
-const CATCHING_UP = { kind: 'catching_up' } as const
-
-/** Facts that are known once the head is locked. */
-interface Locked {
-  entries: readonly DecodedEntry[]
-  nowMs: number
-  spend: Awaited<ReturnType<ChangeLimit>> | undefined
-  load(): Promise<Slice>
-}
-
-type Last<T> = (db: Queryable) => Promise<T>
-
-/** Locks the head and looks the changes' keys up, in one round trip. */
-async function whenCaughtUp<T>(
+function append(
   pool: pg.Pool,
-  {
-    network,
-    patience,
-    changes,
-    within,
-    limit,
-  }: Pick<SignedChanges, 'network' | 'patience' | 'within' | 'limit'> & { changes: readonly SignedChange[] },
-  work: (client: pg.PoolClient, locked: Locked) => Promise<Last<T>>,
-): Promise<T | typeof CATCHING_UP> {
+  request: Omit<SignedChanges, 'changes'> & { changes: readonly SignedChange[] },
+): Promise<Exclude<AppendResult, { kind: 'made' }> | { kind: 'made'; clusterId: Buffer | null }> {
+  const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) => entryOf(change, 0))
   const keys = keysOf(undated)
   if (within) keys.clusterIds.add(keyOf(within))
-  const first = (db: Queryable) => Promise.all([lockCaughtUp(db, network), probeKeys(db, network, keys), limit?.(db)])
-  return inShortTransaction<[LockedHead | null, Probed, Locked['spend']], T | typeof CATCHING_UP>(
+  return inTransaction(
     pool,
-    {
-      first,
-      async decide(client, [head, probed, spend]) {
-        if (!head) return async () => CATCHING_UP
-        const nowMs = writerTime(head)
-        const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-        // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
-        for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-        const isAlone = entries.length === 1
-        const load = () => completeSlice(client, { network, head, isAlone }, probed)
-        return work(client, { entries, nowMs, load, spend })
-      },
+    async (client) => {
+      const [head, probed, spend] = await pipelined(client, (db) => [
+        lockCaughtUp(db, network),
+        probeKeys(db, network, keys),
+        limit?.(db) ?? Promise.resolve(undefined),
+      ])
+      if (!head) return { kind: 'catching_up' }
+      const nowMs = writerTime(head)
+      const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
+      // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
+      for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
+      const slice = await completeSlice(client, { network, head, isAlone: entries.length === 1 }, probed)
+      if (within && !isWithin(slice, changes, within)) return { kind: 'elsewhere' }
+      const decided = decide(slice, entries, nowMs)
+      if ('kind' in decided) return decided
+      const spent = spend?.(decided)
+      const { cluster } = decided.outcomes.at(-1)!
+      const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
+      await pipelined(client, (db) => [
+        spent?.(db) ?? Promise.resolve(),
+        Promise.all(written(db, network, decided)),
+        (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
+      ])
+      return { kind: 'made', clusterId }
     },
     patience,
   )
-}
-
-async function decideChanges(
-  client: pg.PoolClient,
-  { entries, nowMs, load, spend }: Locked,
-  request: SignedChanges,
-): Promise<Last<AppendResult>> {
-  const { network, alongside } = request
-  const slice = await load()
-  if (request.within && !isWithin(slice, request.changes, request.within)) return async () => ({ kind: 'elsewhere' })
-  const decided = decide(slice, entries, nowMs)
-  if ('kind' in decided) return async () => decided
-  const spent = spend?.(decided)
-  const serial = decided.outcomes.at(-1)!.cluster!
-  const known = alongside && (await idOf(client, network, decided, serial))
-  return async (db) => {
-    const [clusterId] = await Promise.all([
-      known ?? idOf(db, network, decided, serial),
-      spent?.(db),
-      ...written(db, network, decided),
-      ...(known ? [alongside!(db, known)] : []),
-    ])
-    return { kind: 'made', clusterId }
-  }
 }
 
 /** Rows of the entries that have an effect, or the first refusal. */
@@ -163,9 +117,12 @@ const written = (db: Queryable, network: Network, changes: Changes): Promise<unk
   changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
 
 /** Tells whether all signers are verified in the cluster with this id. */
-function isWithin(slice: Slice, changes: readonly ClusterChange[], id: Buffer): boolean {
+function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
-  return cluster !== undefined && changes.every(({ actor }) => slice.verified.get(keyOf(actor))?.cluster === cluster)
+  return (
+    cluster !== undefined &&
+    changes.every(({ actor }) => actor && slice.verified.get(keyOf(actor))?.cluster === cluster)
+  )
 }
 
 const entryOf = (change: SignedChange, nowMs: number): DecodedEntry =>

@@ -4,8 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
-import type { Plain } from '../pg/prisma.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, endIndexing, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
@@ -119,7 +118,6 @@ export async function requireHub(pool: pg.Pool, { network, chain, label }: Chain
   )
 }
 
-/** Current row of a chain. */
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
   return (await rowsOf(pool, network, text, [chain]))[0]!

@@ -123,12 +123,6 @@ export async function endLeaders(client: pg.ClientBase, network: Network): Promi
   await execute(client, network, 'UPDATE leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1')
 }
 
-/** The epoch of a role's newest leader, 0 before the first. */
-export async function readEpoch(db: Queryable, network: Network, role: LeaderRole): Promise<number> {
-  const text = 'SELECT epoch FROM leaders WHERE network = $1 AND role = $2'
-  return (await query<{ epoch: number }>(db, network, text, [LEADER_ROLE[role]]))[0]!.epoch
-}
-
 /** A check that blocks a change of a role's leader until the transaction ends. */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`

@@ -1,11 +1,10 @@
-import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { REFOLD_CLASS } from '../pg/codes.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { query } from '../pg/rows.js'
+import { alone } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
@@ -48,16 +47,29 @@ type OnProgress = (done: number, total: number) => void | Promise<void>
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
-export function replay(pool: pg.Pool, network: Network, options: ReplayOptions = {}): Promise<Replayed> {
-  return withRefold(pool, network, options, async (refold) => {
-    const { reader, writer, generation, seq } = refold
-    const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
-    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const entries = await foldTo(refold, done, (head) => head)
-    const live = await stateHash(reader, network, generation)
-    const rebuilt = await stateHash(writer, network, generation)
-    return { network, generation, entries, live, rebuilt }
-  })
+export async function replay(
+  pool: pg.Pool,
+  network: Network,
+  { onProgress = () => {} }: ReplayOptions = {},
+): Promise<Replayed> {
+  const reader = await pool.connect()
+  try {
+    return await alone(pool, network, 'replay', async (writer, schema) => {
+      const { generation, seq } = await readHead(reader, network)
+      await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
+      await writer.query(`SET search_path = ${schema}`)
+      const refold = { reader, writer, network, generation, onProgress }
+      const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
+      await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      const entries = await foldTo(refold, done, (head) => head)
+      const live = await stateHash(reader, network, generation)
+      const rebuilt = await stateHash(writer, network, generation)
+      return { network, generation, entries, live, rebuilt }
+    })
+  } finally {
+    await reader.query('ROLLBACK').catch(() => {})
+    reader.release()
+  }
 }
 
 /** Entries that are folded again into tables of their own. */
@@ -67,52 +79,6 @@ interface Refold extends Required<ReplayOptions> {
   writer: pg.PoolClient
   network: Network
   generation: number
-  /** Number of the journal's last entry at the start. */
-  seq: number
-}
-
-const PREFIX = 'refold'
-
-/** Runs `work` beside empty tables of a network in a schema of their own, which is removed in the end. */
-async function withRefold<T>(
-  pool: pg.Pool,
-  network: Network,
-  { onProgress = () => {} }: ReplayOptions,
-  work: (refold: Refold) => Promise<T>,
-): Promise<T> {
-  const reader = await pool.connect()
-  let writer: pg.PoolClient | null = null
-  let schema = ''
-  try {
-    writer = await pool.connect()
-    await clearLeftovers(writer, network)
-    // a session's lock on the number in the schema's name: once nobody has it, the schema is a leftover
-    const number = randomInt(2 ** 31)
-    await writer.query('SELECT pg_advisory_lock($1, $2)', [REFOLD_CLASS, number])
-    schema = `${PREFIX}_${network}_${number}`
-    const { generation, seq } = await readHead(reader, network)
-    await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
-    await writer.query(`SET search_path = ${schema}`)
-    return await work({ reader, writer, network, generation, seq, onProgress })
-  } finally {
-    await writer?.query('ROLLBACK').catch(() => {})
-    if (schema) await writer?.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => {})
-    await reader.query('ROLLBACK').catch(() => {})
-    // destroyed, not pooled: its search path and prepared statements belong to the replay
-    writer?.release(true)
-    reader.release()
-  }
-}
-
-/** Removes the schemas of replays that were killed. */
-async function clearLeftovers(client: pg.ClientBase, network: Network): Promise<void> {
-  const { rows } = await client.query<{ schema: string }>(
-    `SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ $1 AND NOT EXISTS (
-       SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${REFOLD_CLASS}
-         AND objid::text = split_part(nspname, '_', 3))`,
-    [`^${PREFIX}_${network}_[0-9]+$`],
-  )
-  for (const { schema } of rows) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 }
 
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */

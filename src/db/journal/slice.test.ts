@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
+import { loadSlice } from '../../../test/support/slice.js'
 import { type Keys, keysOf, type Slice } from '../../registry/fold/index.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { readHead } from './head.js'
-import { loadSlice } from './slice.js'
 
 const database = useDatabase()
 let pool: pg.Pool

@@ -19,9 +19,6 @@ interface Found {
   private: boolean | null
 }
 
-/** Numbers per probe for a wallet that has created clusters before: with a probe more it may have 16 times as many. */
-const PROBE_WIDTH = 16
-
 /** Findings of the first statements of a slice, by keys. */
 export interface Probed {
   keys: Keys
@@ -41,12 +38,6 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
     findSerials(db, network, [...keys.clusterIds, ...keys.slices]),
   ])
   return { keys, names, wallets, found, serials }
-}
-
-/** Loads the rows that a batch reads, in a constant number of statements. */
-export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
-  const [probed] = await pipelined(client, (db) => [probeKeys(db, network, keys)])
-  return completeSlice(client, { network, head }, probed)
 }
 
 export interface SliceRequest {
@@ -82,18 +73,17 @@ export async function completeSlice(
     else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
     else slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
   }
-  const searches: Search[] = []
+  const creators: string[] = []
   for (const key of keys.wallets) {
     // signed changes may end the verification of a wallet within the batch, before another change of it
     if (slice.verified.has(key) && (keys.actors.size === 0 || isAlone)) continue
-    if (hasCreated.has(key)) searches.push({ key, taken: 0, free: Number.POSITIVE_INFINITY })
+    if (hasCreated.has(key)) creators.push(key)
     else slice.nextClusterNumber.set(key, 0)
   }
   chooseClusters(slice, keys)
-  if (searches.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [narrow(db, slice, searches), loadClusters(db, slice, keys)])
+  if (creators.length + slice.clusters.size > 0)
+    await pipelined(client, (db) => [findFreeIds(db, slice, creators), loadClusters(db, slice, keys)])
   if (keys.movedNames > 0) await loadMoves(client, slice, keys)
-  await findFreeIds(client, slice, searches)
   await loadCommunities(client, slice, keys)
   return slice
 }
@@ -135,39 +125,22 @@ async function probe(
   return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
-/** Search for the smallest free cluster number of a wallet whose number 0 is taken. */
-interface Search {
-  key: string
-  taken: number
-  free: number
-}
+/** Numbers that the first probe of a wallet asks for; each further one asks for twice as many. */
+const PROBE_WIDTH = 16
 
-const isOpen = ({ taken, free }: Search): boolean => free - taken > 1
-
-/**
- * Finds the numbers. The taken ones are 0 … k-1, so probes lie at doubling distances first and between the two that
- * enclose k then: the head is locked meanwhile.
- */
-async function findFreeIds(client: pg.ClientBase, slice: Slice, searches: readonly Search[]): Promise<void> {
-  while (searches.some(isOpen)) await narrow(client, slice, searches.filter(isOpen))
-  for (const { key, free } of searches) slice.nextClusterNumber.set(key, free)
-}
-
-/** Round of the searches. */
-async function narrow(db: Queryable, { network }: Slice, searches: readonly Search[]): Promise<void> {
-  const asked = searches.flatMap((search) => numbersBetween(search).map((number) => ({ search, number })))
-  const ids = asked.map(({ search, number }) => clusterId(network, bytesOf(search.key), number))
-  const found = new Set((await probe(db, network, [], [], ids)).map(({ ord }) => ord - 1))
-  asked.forEach(({ search, number }, i) => {
-    if (found.has(i)) search.taken = Math.max(search.taken, number)
-    else search.free = Math.min(search.free, number)
-  })
-}
-
-/** Up to `PROBE_WIDTH` numbers between a taken and a free one, evenly spread; doubling ones where none is free. */
-function numbersBetween({ taken, free }: Search): number[] {
-  const steps = Array.from({ length: PROBE_WIDTH }, (_, i) =>
-    free === Number.POSITIVE_INFINITY ? 2 ** i : Math.ceil(((free - taken - 1) * (i + 1)) / PROBE_WIDTH),
-  )
-  return [...new Set(steps)].map((step) => taken + step)
+/** Finds the smallest free cluster numbers of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
+async function findFreeIds(
+  db: Queryable,
+  { network, nextClusterNumber }: Slice,
+  creators: readonly string[],
+): Promise<void> {
+  let open = creators
+  for (let from = 1, width = PROBE_WIDTH; open.length > 0; from += width, width *= 2) {
+    const asked = open.flatMap((key) => Array.from({ length: width }, (_, i) => ({ key, number: from + i })))
+    const ids = asked.map(({ key, number }) => clusterId(network, bytesOf(key), number))
+    const taken = new Set((await probe(db, network, [], [], ids)).map(({ ord }) => asked[ord - 1]!))
+    for (const one of asked)
+      if (!taken.has(one) && !nextClusterNumber.has(one.key)) nextClusterNumber.set(one.key, one.number)
+    open = open.filter((key) => !nextClusterNumber.has(key))
+  }
 }

@@ -7,6 +7,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import { confirmationsOf } from '../pg/receipts.js'
 import { execute, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
@@ -133,11 +134,9 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
   const rows = await inTail(db, network, [hash, hub])
   const first = rows[0]
   if (!first) return null
-  const latest = Math.max(first.latest ?? first.block, first.block)
   return {
     bids: rows.map(({ logIndex, block, body, leads }) => ({ logIndex, block, name: bidName(body), leads })),
-    // blocks below the checkpoint are confirmed
-    confirmations: { have: latest - first.block, need: Math.max(0, latest - (first.nextBlock - 1)) },
+    confirmations: confirmationsOf(first.block, first),
     atMs: first.causeMs,
   }
 }
@@ -178,7 +177,6 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-/** Data of a sighting. */
 export interface Sighting {
   chain: number
   sender: Buffer | null

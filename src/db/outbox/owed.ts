@@ -60,7 +60,6 @@ export async function findOwedPayments(
   }
 }
 
-/** A token that somebody paid in. */
 export interface PaidToken {
   chain: number
   label: string

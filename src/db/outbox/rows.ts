@@ -6,7 +6,6 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js
 import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
 
-/** A job with its subject. */
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** Null for other kinds. */
   message: SentMessage | null

@@ -8,7 +8,6 @@ import type { SignerKey } from './jobs.js'
 /** Bounds what a wrong count makes a step read. */
 const HOLDERS_AT_ONCE = 1_000
 
-/** A signer's nonces. */
 export interface SignerNonces {
   /** The next to be given, null before the first. */
   next: number | null
@@ -58,7 +57,6 @@ export async function noteClaim(client: pg.ClientBase, key: SignerKey, claimed: 
 
 /** A signer of ours on a chain, as an operator sees it. */
 export interface SignerRow extends SignerKey {
-  /** The chain's label. */
   label: string
   next: number
   /** The chain's count that waits for an operator's word. */

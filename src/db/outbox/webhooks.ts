@@ -134,7 +134,6 @@ export async function replayWebhook(db: Queryable, id: number, cursor?: string |
   return rows.length > 0
 }
 
-/** A delivery that failed. */
 export interface WebhookFailure {
   webhook: number
   atMs: number

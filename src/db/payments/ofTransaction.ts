@@ -13,6 +13,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, Refund } from '../../registry/status.js'
 import { wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
+import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
 /** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
@@ -31,18 +32,13 @@ export interface TxPayment {
   /** End of the money; null while it is held. */
   outcome: PaymentOutcome | null
   /** Null until the hub has received it. */
-  received: { txHash: Buffer; block: number; logIndex: number; bids: number; isConfirmed: boolean } | null
+  received: HubReceipt | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
 
-interface PaymentColumns extends Omit<TxPayment, 'received' | 'outcome'> {
+interface PaymentColumns extends Omit<TxPayment, 'received' | 'outcome'>, ReceiptRow {
   outcome: number | null
-  hubTx: Buffer | null
-  hubBlock: number
-  hubLogIndex: number
-  hubBids: number
-  hubConfirmed: boolean
 }
 
 const paymentsByTx = prepare<PaymentColumns>(
@@ -51,7 +47,7 @@ const paymentsByTx = prepare<PaymentColumns>(
     l,
   ) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
       p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
-      p.outcome, r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids, r.confirmed AS hub_confirmed,
+      p.outcome, ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
@@ -63,16 +59,9 @@ const paymentsByTx = prepare<PaymentColumns>(
 /** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
   const rows = await paymentsByTx(db, network, [signature])
-  return rows.map(({ hubTx, hubBlock, hubLogIndex, hubBids, hubConfirmed, outcome, ...payment }) => ({
-    ...payment,
+  return rows.map(({ outcome, ...row }) => ({
+    ...withReceipt(row),
     outcome: outcome === null ? null : wordOf(PAYMENT_OUTCOME, outcome),
-    received: hubTx && {
-      txHash: hubTx,
-      block: hubBlock,
-      logIndex: hubLogIndex,
-      bids: hubBids,
-      isConfirmed: hubConfirmed,
-    },
   }))
 }
 
@@ -130,14 +119,12 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
-    const { block } = row
     const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)
-    const latest = Math.max(row.latest ?? block, block)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
     return {
       ...row,
-      confirmations: isEvm ? { have: latest - block, need: Math.max(0, latest - (nextBlock - 1)) } : null,
+      confirmations: isEvm ? confirmationsOf(row.block, { latest: row.latest, nextBlock }) : null,
       judgement,
       outcome,
       refund: isOwed ? (outcome ?? refundOf(jobState, jobReason, isEvm)) : null,

@@ -13,10 +13,8 @@ export type LeaderRole = keyof typeof LEADER_ROLE
 
 /** First key of the advisory locks: "clus". */
 const LOCK_CLASS = 0x636c7573
-/** The same of locks on schemas under way, by the number in their name: "rfld". */
-export const REFOLD_CLASS = 0x72666c64
-/** Purposes of a network's advisory locks: an operator's rewind, the load of an airdrop. Never renumber. */
-const LOCK_PURPOSE = { rewind: 2, load: 3 } as const
+/** Purposes of a network's advisory locks. Never renumber. */
+const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 export type LockKeys = readonly [lockClass: number, number: number]
 
 /** Both keys of a network's advisory lock. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { inTries } from './tries.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
@@ -13,8 +13,6 @@ const CONNECT_TIMEOUT_MS = 5_000
 const COMPARE_TIMEOUT_MS = 15_000
 /** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
 const STATEMENT_LOCK_TIMEOUT_MS = 1_500
-const STATEMENT_LOCK_TRIES = 40
-const STATEMENT_LOCK_PAUSE_MS = 1_000
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Applied migrations, by the SHA-256 of their files in hex. */
 const TABLE = 'migrations'
@@ -59,23 +57,11 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
     if ((await compare(client, dir)).missing.length === 0) return []
-    for (let tries = 1; ; tries++) {
-      try {
-        return await applyMissing(client, dir)
-      } catch (error) {
-        await client.query('ROLLBACK').catch(() => {})
-        const isTaken = (error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE
-        if (!isTaken) throw error
-        if (tries === STATEMENT_LOCK_TRIES)
-          throw new Error('migrating: somebody keeps the tables locked (a dump, a replay?): end it and try again')
-        await sleep(STATEMENT_LOCK_PAUSE_MS)
-      }
-    }
+    return inTries(client, () => applyMissing(client, dir))
   })
 }
 
 async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
-  await client.query('BEGIN')
   await lock(client)
   await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
   await client
@@ -84,7 +70,6 @@ async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
     .catch(explain)
   const { missing } = await compare(client, dir)
   for (const migration of missing) await apply(client, migration)
-  await client.query('COMMIT')
   return missing.map(({ name }) => name)
 }
 
@@ -188,7 +173,6 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-/** Applies a migration, and records it. */
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
   const { name, checksum } = migration
   await client.query(migration.sql).catch(naming(migration))

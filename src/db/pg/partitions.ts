@@ -1,6 +1,5 @@
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Tables that are partitioned by network. */
 export type PartitionedTable = 'journal' | StateTable
 
 /** Partitioned tables that the fold fills. */

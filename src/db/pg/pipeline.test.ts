@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
 import { pipelined } from './pipeline.js'
-import { inShortTransaction, inTransaction } from './pool.js'
+import { inTransaction } from './pool.js'
 import { readRows } from './rows.js'
 
 const database = useDatabase()
@@ -32,14 +32,5 @@ test('after a failure in a transaction nothing of the rest is done, and the conn
     await expect(failing).rejects.toMatchObject({ code: '22P02' })
     await client.query('ROLLBACK TO before')
   })
-  expect(await stored()).toEqual([])
-})
-
-test('a transaction whose last statements fail leaves nothing behind', async () => {
-  const failing = inShortTransaction(database.pool, {
-    first: (db) => readRows(db, INSERT, [1]),
-    decide: async () => (db) => Promise.all([readRows(db, INSERT, [2]), readRows(db, INSERT, [2])]),
-  })
-  await expect(failing).rejects.toMatchObject({ code: '23505' })
   expect(await stored()).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { pipelined, pooled, type Queryable } from './pipeline.js'
+import { pipelined, pooled } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
 /** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
@@ -149,35 +149,26 @@ export interface Patience {
   leftMs(): number
 }
 
-/** A transaction with statements that share a round trip with its BEGIN, and others with its COMMIT. */
-export interface ShortTransaction<First, Result> {
-  first(db: Queryable): Promise<First>
-  /** @returns the last statements, sent without waiting: their failures, and no other, keep the rest from being done */
-  decide(client: pg.PoolClient, first: First): Promise<(db: Queryable) => Promise<Result>>
-}
-
 /**
  * Runs a READ COMMITTED transaction and releases its connection, destroyed if it broke, or leads to a server that only
  * reads, as one that was demoted.
  * @param patience nothing is committed after its end, and no statement runs longer
  */
-export async function inShortTransaction<First, Result>(
+export async function inTransaction<T>(
   pool: pg.Pool,
-  { first, decide }: ShortTransaction<First, Result>,
+  work: (client: pg.PoolClient) => Promise<T>,
   patience?: Patience,
-): Promise<Result> {
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
     const begin = [...(begins.get(pool) ?? ['BEGIN']), ...(patience ? [limitOf(patience)] : [])]
-    const [found] = await pipelined(client, (db) => {
-      const begun = begin.map((text) => db.query(text))
-      return [first(db), ...begun]
-    })
-    const last = await decide(client, found)
+    await pipelined(client, (db) => begin.map((text) => db.query(text)))
+    const result = await work(client)
     patience?.signal.throwIfAborted()
-    return await committed(client, last)
+    await commit(client)
+    return result
   } catch (error) {
     // a connection that gives no answer would give none to this
     if (isReadOnly(error) || (error as Error).message === 'Query read timeout') broken = error as Error
@@ -192,38 +183,19 @@ export async function inShortTransaction<First, Result>(
 }
 
 /** @throws NotReplicatedError where somebody ended the wait for a synchronous standby: the server calls that success */
-async function committed<Result>(client: pg.PoolClient, last: (db: Queryable) => Promise<Result>): Promise<Result> {
+async function commit(client: pg.PoolClient): Promise<void> {
   let isReplicated = true
   const notice = ({ routine }: { routine?: string | undefined }) => {
     if (routine === 'SyncRepWaitForLSN') isReplicated = false
   }
   client.on('notice', notice)
   try {
-    const [result] = await pipelined(client, (db) => [last(db), db.query('COMMIT')])
+    await client.query('COMMIT')
     if (!isReplicated) throw new NotReplicatedError('committed on this server alone: a fail-over may lose it')
-    return result
   } finally {
     client.off('notice', notice)
   }
 }
-
-/** Runs `work` in one transaction, as above. */
-export const inTransaction = <T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
-  patience?: Patience,
-): Promise<T> =>
-  inShortTransaction(
-    pool,
-    {
-      first: async () => {},
-      async decide(client) {
-        const result = await work(client)
-        return async () => result
-      },
-    },
-    patience,
-  )
 
 /** The time limit of each statement of a transaction; 0 would be none. */
 const limitOf = ({ leftMs }: Patience): string => `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

@@ -2,17 +2,18 @@ import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/
 import { leaf } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
+const TABLES = {
+  journal: 'journal',
+  names: 'names',
+  clusters: 'clusters',
+  wallets: 'wallets',
+  communities: 'communities',
+  communityNames: 'community_names',
+  moves: 'moves',
+} as const
+
 /** Parts of a statement's text: a network's code and the names of its partitions. */
-export interface Leaves {
-  network: number
-  journal: string
-  names: string
-  clusters: string
-  wallets: string
-  communities: string
-  communityNames: string
-  moves: string
-}
+export type Leaves = { network: number } & Record<keyof typeof TABLES, string>
 
 export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
 
@@ -27,16 +28,10 @@ export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Pr
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
-const leavesOf = (network: Network): Leaves => ({
-  network: NETWORK_CODE[network],
-  journal: leaf('journal', network),
-  names: leaf('names', network),
-  clusters: leaf('clusters', network),
-  wallets: leaf('wallets', network),
-  communities: leaf('communities', network),
-  communityNames: leaf('community_names', network),
-  moves: leaf('moves', network),
-})
+function leavesOf(network: Network): Leaves {
+  const names = Object.entries(TABLES).map(([key, table]) => [key, leaf(table, network)])
+  return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
+}
 
 /**
  * The journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables, as

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Prisma } from '../generated/client.js'
 import { pooled, type Queryable } from './pipeline.js'
 import { parseInt8 } from './pool.js'
 
@@ -10,6 +11,11 @@ export interface ChainKey {
   network: Network
   chain: number
 }
+
+type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigint : T extends Uint8Array ? Buffer : T
+
+/** A model of prisma/schema.prisma as statements give it. */
+export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
 
 /** A statement's text; with a name, the server parses and plans it once per connection. */
 export type Statement = string | { name: string; text: string }

@@ -35,17 +35,17 @@ export function assertClock(databaseMs: number): void {
     throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
 }
 
+const hasCode =
+  (code: string) =>
+  (error: unknown): error is Error =>
+    error instanceof Error && 'code' in error && error.code === code
+
 /** Tells whether a row that a statement would have written is there. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '23505'
-
+export const isUniqueViolation = hasCode('23505')
 /** Tells whether a statement gave up waiting for a lock. */
-export const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03'
-
+export const isLockTimeout = hasCode('55P03')
 /** Tells whether a server takes no writes, as a standby. */
-export const isReadOnly = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && error.code === '25006'
+export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */
 export async function bestEffort(write: Promise<void>): Promise<void> {

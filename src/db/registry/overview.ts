@@ -14,7 +14,6 @@ const counts = prepare<Counts>(
   (l) => `SELECT h.public_seq AS events, h.serial AS clusters FROM journal_heads h WHERE h.network = ${l.network}`,
 )
 
-/** The counts of a network. */
 export async function readCounts(db: Queryable, network: Network): Promise<Counts> {
   return (await counts(db, network, []))[0]!
 }

@@ -11,7 +11,6 @@ export const publicWallet = (l: Leaves, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private
    ORDER BY verified DESC, created_seq, cluster LIMIT 1`
 
-/** A public wallet of a cluster. */
 export interface PublicWallet {
   address: Buffer
   name: string

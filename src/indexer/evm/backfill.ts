@@ -1,3 +1,4 @@
+import { probeEntries } from '../../db/journal/append.js'
 import { writeTail } from '../../db/journal/tail.js'
 import { pipelined } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -69,8 +70,11 @@ async function write(
   failpoint('backfill.before_transaction')
   await inTransaction(pool, async (client) => {
     const confirmed = { row, role: chain.role, epoch, logs, to }
-    const [head] = await pipelined(client, (db) => [lockFor(db, confirmed)])
-    const decided = await decideConfirmed(client, head, confirmed)
+    const [head, probed] = await pipelined(client, (db) => [
+      lockFor(db, confirmed),
+      probeEntries(db, row.network, logs.entries),
+    ])
+    const decided = await decideConfirmed(client, head, { ...confirmed, probed })
     // the hash stays known for a while: a local chain may come back from an older state
     const checkpointBlock = { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, entries: [] }
     const tail = { dropFrom: block, blocks: [checkpointBlock], minimumWei: decided.changes.head.minimumWei }

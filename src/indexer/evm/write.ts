@@ -10,14 +10,15 @@ import {
   writeTailMessages,
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
-import { type AppendOptions, type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
+import { type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
 import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
+import type { Probed } from '../../db/journal/slice.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
-import type { Queryable } from '../../db/pg/pipeline.js'
-import { inShortTransaction } from '../../db/pg/pool.js'
+import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
+import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
@@ -36,7 +37,9 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite extends Pick<AppendOptions, 'probed'> {
+export interface ConfirmedWrite {
+  /** Findings of `probeEntries` behind the head's lock. */
+  probed: Probed
   row: ChainRow
   role: EvmChain['role']
   epoch: number
@@ -63,11 +66,11 @@ export async function lockFor(
 export async function decideConfirmed(
   client: pg.ClientBase,
   head: LockedHead,
-  { row, role, epoch, logs, to, probed }: ConfirmedWrite,
+  { row, role, logs, to, probed }: ConfirmedWrite,
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
-  const decided = await decideEntries(client, network, { entries, head, epoch, probed })
+  const decided = await decideEntries(client, network, { entries, head, probed })
   return {
     ...decided,
     write: (db) => [
@@ -105,27 +108,21 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const { last, confirmed: logs, extension } = write
   const to = last ? { nextBlock: last.block + 1, parentHash: last.hash } : null
   const confirming = to && { row, role: chain.role, epoch, logs, to }
-  return inShortTransaction(pool, {
-    // unconfirmed bids move the head's version
-    first: async (db) => {
-      if (!confirming) return { head: await lockHead(db, row.network, epoch) }
-      // the keys behind the lock: a signed change that is committed before it is seen
-      const [head, probed] = await Promise.all([lockFor(db, confirming), probeEntries(db, row.network, logs.entries)])
-      return { head, probed }
-    },
-    async decide(client, { head, ...probed }) {
-      const decided = confirming && (await decideConfirmed(client, head, { ...confirming, ...probed }))
-      const { minimumWei } = decided?.changes.head ?? write
-      failpoint('follow.before_commit')
-      return async (db) => {
-        await Promise.all([
-          ...(decided?.write(db) ?? []),
-          ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
-          notifyBlock(db, row.network),
-        ])
-        return minimumWei
-      }
-    },
+  return inTransaction(pool, async (client) => {
+    // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
+    const [head, probed] = await pipelined(client, (db) => [
+      confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch),
+      confirming ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
+    ])
+    const decided = confirming && probed && (await decideConfirmed(client, head, { ...confirming, probed }))
+    const { minimumWei } = decided?.changes.head ?? write
+    failpoint('follow.before_commit')
+    await pipelined(client, (db) => [
+      ...(decided?.write(db) ?? []),
+      ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+      notifyBlock(db, row.network),
+    ])
+    return minimumWei
   })
 }
 

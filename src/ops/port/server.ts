@@ -22,7 +22,6 @@ export interface OpsOptions {
   metrics: Metrics
   /** Answers by path: 200 where they are good, else 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
-  /** Pages by path. */
   pages?: Readonly<Record<string, OpsPage>>
   /** Token that opens the pages; without it they are shown on loopback alone. */
   secret?: string | undefined

@@ -25,7 +25,6 @@ export interface FeedPage {
   resume: string
 }
 
-/** Request for the feed. */
 export interface FeedQuery {
   /** Token of an earlier page; null for the beginning. */
   cursor: string | null

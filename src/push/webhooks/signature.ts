@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-/** Bytes of a webhook's key. */
 export const KEY_BYTES = 32
 const KEY_PREFIX = 'whsec_'
 

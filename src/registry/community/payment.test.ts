@@ -9,7 +9,6 @@ import type { CommunityRules } from './rules.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
 const RECIPIENT = '0x00000000000000000000000000000000000000a1'
-const TOKEN = '0x00000000000000000000000000000000000000b2'
 
 const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
   prices: [{ network: '1', token: 'native', amount: 10n, recipient: RECIPIENT }],
@@ -35,44 +34,14 @@ const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInp
 }
 
 describe('a payment for a community name', () => {
-  it('registers it', () => {
-    expect(outcomeOf({})).toBe('registered')
+  // each other outcome: src/registry/fold/communityPayments.test.ts
+  it('is decided by its block`s time, which is cut to the second, and its price before the name', () => {
     expect(outcomeOf({ amount: 11n }), 'more is not too much').toBe('registered')
-  })
-
-  it.each([
-    ['no name', 'malformed_name', { name: null }],
-    ['no name of a community', 'malformed_name', { community: null }],
-    ['too little', 'underpaid', { amount: 9n }],
-    ['another token', 'no_price', { token: TOKEN }],
-    ['another network', 'no_price', { network: '8453' }],
-    ['another recipient', 'no_price', { recipient: TOKEN }],
-  ] as const)('buys nothing for %s', (_, reason, changes) => {
-    expect(outcomeOf(changes)).toBe(reason)
-  })
-
-  it('buys nothing of a community that is none, or not yet', () => {
-    expect(outcomeOf({}, { history: [] })).toBe('not_found')
     expect(outcomeOf({}, { history: [since(-1_000)] })).toBe('not_found')
-    expect(outcomeOf({}, { history: [since(-999)] }), 'a block`s time is cut to the second').toBe('registered')
-  })
-
-  it('comes before the start or not, by its block`s time', () => {
+    expect(outcomeOf({}, { history: [since(-999)] })).toBe('registered')
     expect(outcomeOf({}, { history: [since(1, { startsAtMs: BLOCK_MS + 1 })] })).toBe('not_active')
     expect(outcomeOf({}, { history: [since(1, { startsAtMs: BLOCK_MS })] })).toBe('registered')
-  })
-
-  it('is held to the lowest price of half an hour', () => {
-    const dearer = since(20 * 60_000, { prices: [{ ...rules().prices[0]!, amount: 50n }] })
-    expect(outcomeOf({}, { history: [since(60 * 60_000), dearer] })).toBe('registered')
-    expect(outcomeOf({ blockMs: BLOCK_MS + 10 * 60_000 }, { history: [since(60 * 60_000), dearer] })).toBe('underpaid')
-    expect(outcomeOf({}, { history: [since(60 * 60_000), since(20 * 60_000, { prices: [] })] })).toBe('registered')
-  })
-
-  it('is lost where the name is somebody`s, and refused where its payer has no right to it', () => {
-    expect(outcomeOf({}, { isTaken: true })).toBe('lost')
     expect(outcomeOf({}, { isTaken: true, areRequirementsMet: false })).toBe('lost')
-    expect(outcomeOf({}, { areRequirementsMet: false })).toBe('requirements_not_met')
     expect(outcomeOf({ amount: 9n }, { isTaken: true })).toBe('underpaid')
   })
 })

@@ -21,7 +21,6 @@ export interface PaymentWish {
   network: string | null
   /** `native`, or the address or mint of a token in its answer form. */
   token: string | null
-  /** Type of the wallet that pays. */
   payer: AddressType | null
 }
 

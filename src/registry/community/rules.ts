@@ -123,7 +123,6 @@ export type CommunityPrice = z.output<typeof communityPrice>
 const token = fields({
   kind: z.literal('token'),
   network: network(),
-  /** ERC-20 or ERC-721 contract, or SPL mint. */
   token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
   /** Minimum balance in base units (ERC-721: tokens). */
   minimum: amount(),

@@ -9,17 +9,14 @@ import {
   costing,
   eve,
   FREE,
-  NOTHING_ASKED,
   pat,
   wallet,
 } from '../../../test/model/communityFold.js'
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
-import { addressToWord } from '../primitives/address.js'
-import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
-import { fold, keysOf } from './index.js'
+import { fold } from './index.js'
 
 /** The entries of a registry again, folded in batches of so many. */
 function again({ journal }: MemoryRegistry, size: number): MemoryRegistry {
@@ -112,89 +109,6 @@ describe('the same rows wherever batches are cut', () => {
   })
 })
 
-describe('the keys of a batch', () => {
-  const { registry } = communityWorld()
-  const keysOfRows = (rows: MemoryRegistry['journal']) => keysOf(rows.map(decodeEntry))
-  const asked = (...changes: ((w: ReturnType<typeof communityWorld>) => unknown)[]) => {
-    const w = communityWorld()
-    for (const change of changes) change(w)
-    return { keys: keysOfRows(w.registry.journal.slice(registry.journal.length)), w }
-  }
-  const none = {
-    ...{ names: new Set(), wallets: new Set(), actors: new Set(), clusterIds: new Set(), communities: new Map() },
-    ...{ movers: [], slices: [], movedNames: 0 },
-    ...{ communityNames: new Set(), assignments: new Set(), claims: new Set(), walletNames: new Set() },
-    mayPublish: false,
-  }
-  const keyed = (...addresses: Buffer[]) => new Set(addresses.map(keyOf))
-
-  it('are the name and wallet of a bid, and nothing of a malformed one or a minimum', () => {
-    const ofBid = { ...none, names: new Set(['eve']), wallets: keyed(eve), mayPublish: true }
-    expect(asked((w) => w.bid(eve, 'eve')).keys).toEqual(ofBid)
-    const at = { position: { chain: 1, block: 1, logIndex: 1 }, txKey: 1n, causeMs: 1 }
-    const malformed = decodeEntry({ kind: 'bid', ...at, body: Buffer.alloc(128, 65) })
-    const minimum = decodeEntry({ kind: 'minimum', ...at, body: Buffer.alloc(32) })
-    expect(keysOf([malformed, minimum])).toEqual(none)
-  })
-
-  it('are the signers of changes, and the clusters and names that they ask for', () => {
-    const signed = { ...none, wallets: keyed(alice), actors: keyed(alice) }
-    const wallets = [{ address: eve, name: 'cold', isPrivate: null }]
-    const add = asked((w) => w.change({ kind: 'add_wallets', actor: alice, wallets }))
-    expect(add.keys).toEqual({ ...signed, walletNames: new Set(['cold']) })
-    const rename = asked((w) =>
-      w.change({ kind: 'rename_wallets', actor: alice, wallets: [{ address: eve, name: 'x' }] }),
-    )
-    expect(rename.keys).toEqual({ ...signed, walletNames: new Set(['x']) })
-    const id = registry.clusters[1]!.id
-    const verify = asked((w) => w.change({ kind: 'verify_wallet', actor: alice, clusterId: id }))
-    expect(verify.keys).toEqual({ ...signed, clusterIds: keyed(id), movers: [...signed.wallets], movedNames: 1_000 })
-    const remove = asked((w) => w.change({ kind: 'remove_wallets', actor: alice, addresses: [eve] }))
-    expect(remove.keys).toEqual(signed)
-  })
-
-  it('are communities from the time of a change, or half an hour before a payment’s block', () => {
-    const since = (ms: number) => ({ names: new Set(['foo']), communities: new Map([['foo', ms]]) })
-    const { keys, w } = asked((w) => w.configure('foo', FREE))
-    expect(keys).toEqual({ ...none, ...since(w.registry.journal.at(-1)!.causeMs) })
-    const paid = asked((w) => w.pay('foo/a', { blockMs: 9_000_000 }))
-    const name = { wallets: keyed(eve), communityNames: new Set(['foo/a']) }
-    expect(paid.keys).toEqual({ ...none, ...since(9_000_000 - 30 * 60_000), ...name })
-    for (const word of ['community', 'name'])
-      expect(asked((w) => w.pay('foo/a', { [word]: Buffer.alloc(32, 65) })).keys).toEqual(none)
-    const earliest = asked(
-      (w) => w.pay('foo/a', { blockMs: 9_000_000 }),
-      (w) => w.pay('foo/b', { blockMs: 8_000_000 }),
-      (w) => w.pay('foo/c', { blockMs: 9_000_000 }),
-    )
-    expect(earliest.keys.communities).toEqual(since(8_000_000 - 30 * 60_000).communities)
-  })
-
-  it('are the name of a registration, its wallet, and assignments where one is asked for', () => {
-    const free = asked((w) => w.register(alice, 'foo/a', { for: eve, met: NOTHING_ASKED })).keys
-    expect(free).toMatchObject({ wallets: keyed(alice, eve), actors: keyed(alice), communityNames: new Set(['foo/a']) })
-    expect([free.assignments, free.claims]).toEqual([new Set(), new Set()])
-    const assigned = asked((w) => w.register(alice, 'foo/a', { isAssigned: true })).keys
-    expect([assigned.assignments, assigned.claims]).toEqual([new Set(['foo']), new Set()])
-    const claimed = asked((w) => w.register(alice, 'foo/a', { isAssigned: true, met: addressToWord(eve) })).keys
-    expect([claimed.assignments, claimed.claims]).toEqual([new Set(['foo']), keyed(eve)])
-  })
-
-  it('are bidders for a community whose clusters are read whole too, and no other bidders', () => {
-    const bids = [
-      (w: ReturnType<typeof communityWorld>) => w.bid(eve, 'new'),
-      (w: ReturnType<typeof communityWorld>) => w.bid(ben, 'other'),
-    ]
-    expect(asked(...bids).keys.actors).toEqual(new Set())
-    expect(asked(...bids, (w) => w.configure('new', FREE)).keys.actors).toEqual(keyed(eve))
-    const named = asked(
-      (w) => w.register(alice, 'foo/new', { for: eve }),
-      (w) => w.configure('new', FREE),
-    )
-    expect(named.keys.actors).toEqual(keyed(alice))
-  })
-})
-
 describe('a batch', () => {
   const clusterEntry = (actor: Buffer): Entry => {
     const w = clusterWorld()
@@ -210,27 +124,6 @@ describe('a batch', () => {
     const all = leaving.entries.map(decodeEntry)
     const { clusters } = fold(loadSlice(emptyRegistry('mainnet'), all), all, LATE)
     expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
-  })
-
-  it('moves no name, and touches no community, for a bid', () => {
-    const w = clusterWorld()
-    w.bid(alice, 'foo')
-    const entries = w.entries.map(decodeEntry)
-    const changes = fold(loadSlice(emptyRegistry('mainnet', 1n), entries), entries, LATE)
-    const { nameMoves, communities, communityNames, payments, outcomes } = changes
-    expect([nameMoves, communities, communityNames, payments, outcomes]).toEqual([[], [], [], [], []])
-  })
-
-  it('reads no cluster whole for bids of public wallets alone', () => {
-    const w = clusterWorld()
-    w.bid(alice, 'foo')
-    const entries = w.entries.map(decodeEntry)
-    const { wallets, walletUpdates, walletRemovals } = fold(
-      loadSlice(emptyRegistry('mainnet', 1n), entries),
-      entries,
-      LATE,
-    )
-    expect([wallets.length, walletUpdates, walletRemovals]).toEqual([1, [], []])
   })
 
   it('writes what has changed and nothing else', () => {

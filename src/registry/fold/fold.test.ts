@@ -263,27 +263,6 @@ describe('fold', () => {
     )
   })
 
-  it('decides by the minimum in force at each log', () => {
-    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false } as const
-    const registry = folded([
-      { kind: 'minimum', wei: 3n, causeMs: 0 },
-      bid,
-      { kind: 'minimum', wei: 2n, causeMs: 0 },
-      bid,
-      { kind: 'minimum', wei: 9n, causeMs: 0 },
-    ])
-    expect(registry.names.map((row) => row.outcome)).toEqual(['refused', 'won'])
-    expect(registry.head.minimumWei).toBe(9n)
-  })
-
-  it('keeps a malformed name out of the names, and the payer of a lost or refused bid without a cluster', () => {
-    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false } as const
-    const registry = folded([bid, { ...bid, wallet: 1 }, { ...bid, wallet: 2, name: 4 }, { ...bid, amountWei: 0n }])
-    expect(registry.names.map((row) => row.name)).toEqual(['foo', 'foo', null, 'foo'])
-    expect(registry.clusters).toHaveLength(2)
-    expect(registry.journal.map((row) => walletNumber(row.actor!))).toEqual([0, 1, 2, 0])
-  })
-
   it('refuses bodies of another length and a slice that was loaded for something else', () => {
     const entry = entryOf({ kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false }, 0)
     const slice = loadSlice(planted(), [])

@@ -151,7 +151,6 @@ export interface WalletRow {
   updatedSeq: number
 }
 
-/** Configuration of a community. */
 export interface CommunityRow {
   name: string
   seq: number
@@ -179,14 +178,12 @@ export interface NameMove {
   updatedSeq: number
 }
 
-/** Outcome of a signed change. */
 interface ChangeOutcome {
   seq: number
   /** Reason for having no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
   /** False for a repeated change, which is accepted without effect. */
   hasEffect: boolean
-  /** Cluster of the change. */
   cluster: number | null
 }
 
@@ -212,7 +209,6 @@ export interface Changes {
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** Outcomes of payments, in order. */
   payments: PaymentOutcome[]
   /** Outcomes of signed changes, in order. */
   outcomes: ChangeOutcome[]

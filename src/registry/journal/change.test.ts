@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { communityRules as rules } from '../../../test/support/communityRules.js'
 import { NAME } from '../primitives/nameRule.js'
-import { actorOfChange, type ClusterChange, decodeChange, encodeChange } from './change.js'
+import {
+  actorOfChange,
+  type ClusterChange,
+  type CommunityChange,
+  decodeChange,
+  encodeChange,
+  isClusterChangeKind,
+  type SignedChange,
+} from './change.js'
 
 const address = fc
   .tuple(fc.constantFrom(1, 2), fc.uint8Array({ minLength: 32, maxLength: 32 }))
@@ -9,7 +18,9 @@ const address = fc
 const name = fc.stringMatching(NAME)
 const distinct = { selector: (item: { address: Buffer }) => item.address.toString('hex'), maxLength: 5 }
 
-const change: fc.Arbitrary<ClusterChange> = fc.oneof(
+const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((raw) => Buffer.from(raw))
+
+const clusterChange: fc.Arbitrary<ClusterChange> = fc.oneof(
   fc.record({ kind: fc.constant('create_cluster' as const), actor: address }),
   fc.record({
     kind: fc.constant('add_wallets' as const),
@@ -29,10 +40,28 @@ const change: fc.Arbitrary<ClusterChange> = fc.oneof(
   fc.record({
     kind: fc.constant('verify_wallet' as const),
     actor: address,
-    clusterId: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((id) => Buffer.from(id)),
+    clusterId: word,
   }),
   fc.record({ kind: fc.constant('confirm_backup' as const), actor: address, address }),
 )
+const communityChange: fc.Arbitrary<CommunityChange> = fc.oneof(
+  fc.record({
+    kind: fc.constant('configure_community' as const),
+    actor: fc.option(address),
+    community: name,
+    rules,
+  }),
+  fc.record({
+    kind: fc.constant('register_community_name' as const),
+    actor: address,
+    community: name,
+    name,
+    wallet: address,
+    met: fc.option(word),
+    isAssigned: fc.boolean(),
+  }),
+)
+const change: fc.Arbitrary<SignedChange> = fc.oneof(clusterChange, communityChange)
 
 describe('the body of a signed change', () => {
   it('is read as it was written, and names its actor', () => {
@@ -40,7 +69,7 @@ describe('the body of a signed change', () => {
       fc.property(change, (given) => {
         const body = encodeChange(given)
         expect(decodeChange(given.kind, body)).toEqual(given)
-        expect(actorOfChange(given.kind, body)).toEqual(given.actor)
+        if (isClusterChangeKind(given.kind)) expect(actorOfChange(given.kind, body)).toEqual(given.actor)
       }),
     )
   })
@@ -72,12 +101,14 @@ describe('the body of a signed change', () => {
   })
 
   it('of any other form stops the reader', () => {
-    const kinds: ClusterChange['kind'][] = [
+    const kinds: SignedChange['kind'][] = [
       'create_cluster',
       'add_wallets',
       'rename_wallets',
       'remove_wallets',
       'verify_wallet',
+      'configure_community',
+      'register_community_name',
     ]
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.oneof(fc.json(), fc.string()), (kind, text) => {

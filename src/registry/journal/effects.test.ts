@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { NAME } from '../primitives/nameRule.js'
 import {
   type BidEffects,
+  type ChangeEffects,
   type ChangeEvent,
   type CommunityEffects,
   decodeBidEffects,
@@ -13,66 +14,17 @@ import {
   encodeCommunityEffects,
 } from './effects.js'
 
-const walletName = fc.stringMatching(NAME)
-const effects: fc.Arbitrary<BidEffects> = fc.oneof(
+const name = fc.stringMatching(NAME)
+const bid: fc.Arbitrary<BidEffects> = fc.oneof(
   fc.constant({ outcome: 'lost' as const }),
   fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom('malformed_name', 'below_minimum') }),
   fc.record({
     outcome: fc.constant('won' as const),
     cluster: fc.maxSafeNat(),
     created: fc.boolean(),
-    published: fc.option(fc.record({ walletName, isBackedUp: fc.boolean() })),
+    published: fc.option(fc.record({ walletName: name, isBackedUp: fc.boolean() })),
   }),
 )
-
-describe('effects of a bid', () => {
-  it('come back from their bytes', () => {
-    fc.assert(
-      fc.property(effects, (value) => {
-        expect(decodeBidEffects(encodeBidEffects(value))).toEqual(value)
-      }),
-      { numRuns: 300 },
-    )
-  })
-
-  it('have the bytes that journals hold', () => {
-    const hex = (value: BidEffects) => encodeBidEffects(value).toString('hex')
-    expect(hex({ outcome: 'lost' })).toBe('0102')
-    expect(hex({ outcome: 'refused', reason: 'malformed_name' })).toBe('010301')
-    expect(hex({ outcome: 'refused', reason: 'below_minimum' })).toBe('010302')
-    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe('010100000000000001020100')
-    const published = { walletName: 'main', isBackedUp: true }
-    expect(hex({ outcome: 'won', cluster: 2 ** 32, created: false, published })).toBe(
-      '01010000000100000000'.concat('00', '01', '046d61696e', '01'),
-    )
-  })
-
-  it('are read from no other bytes than the encoder makes', () => {
-    const near = effects.chain((value) =>
-      fc.tuple(fc.nat(60), fc.nat(255), fc.constantFrom('set', 'cut', 'add')).map(([at, byte, how]) => {
-        const bytes = Buffer.from(encodeBidEffects(value))
-        if (how === 'cut') return bytes.subarray(0, at)
-        if (how === 'add') return Buffer.concat([bytes, Buffer.of(byte)])
-        bytes[at % bytes.length] = byte
-        return bytes
-      }),
-    )
-    const any = fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes))
-    fc.assert(
-      fc.property(fc.oneof(near, any), (bytes) => {
-        let value: BidEffects
-        try {
-          value = decodeBidEffects(bytes)
-        } catch (error) {
-          expect(error).toBeInstanceOf(RangeError)
-          return
-        }
-        expect(encodeBidEffects(value).equals(bytes)).toBe(true)
-      }),
-      { numRuns: 1_000 },
-    )
-  })
-})
 
 const REASONS = ['malformed_name', 'not_found', 'not_active', 'no_price', 'underpaid', 'requirements_not_met'] as const
 const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
@@ -84,48 +36,7 @@ const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
   fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom(...REASONS) }),
 )
 
-describe('the effects of a registration', () => {
-  it('are read as they were written, and are never empty', () => {
-    fc.assert(
-      fc.property(registration, (given) => {
-        const bytes = encodeCommunityEffects(given)
-        expect(bytes.length).toBeGreaterThan(0)
-        expect(decodeCommunityEffects(bytes)).toEqual(given)
-      }),
-    )
-  })
-
-  it('are stored in one form for good', () => {
-    const hex = (given: CommunityEffects) => encodeCommunityEffects(given).toString('hex')
-    expect(hex({ outcome: 'registered', cluster: 258 })).toBe('0101010000000000000102')
-    expect(hex({ outcome: 'registered', cluster: null })).toBe('010100')
-    expect(hex({ outcome: 'lost' })).toBe('0102')
-    expect(REASONS.map((reason) => hex({ outcome: 'refused', reason }))).toEqual(
-      [1, 2, 3, 4, 5, 6].map((code) => `01030${code}`),
-    )
-  })
-
-  it('in any other bytes stop the reader', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 10 }), fc.constantFrom(0, 1, 2, 3, 4), (raw, outcome) => {
-        const bytes = Buffer.of(1, outcome, ...raw)
-        try {
-          expect(encodeCommunityEffects(decodeCommunityEffects(bytes))).toEqual(bytes)
-        } catch (error) {
-          expect(error).toBeInstanceOf(RangeError)
-        }
-      }),
-    )
-    const wrong = [
-      ...['', '01', '0100', '0101', '010102', '01010100000000000000', '010101ffffffffffffffff', '01010000'],
-      ...['010200', '0103', '010300', '010307', '01030101', '0104', '0202', '0002'],
-    ]
-    for (const text of wrong) expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
-  })
-})
-
 const cluster = fc.nat(2 ** 40)
-const name = walletName
 const wallet = fc
   .tuple(fc.constantFrom(1, 2), fc.uint8Array({ minLength: 32, maxLength: 32 }))
   .map(([type, raw]) => Buffer.of(type, ...raw.subarray(0, type === 1 ? 20 : 32)))
@@ -150,27 +61,87 @@ const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
   fc.record({ type: fc.constantFrom('REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
   fc.record({ type: fc.constant('TRANSFER_NAME' as const), cluster, from: cluster, name }),
 )
+const change: fc.Arbitrary<ChangeEffects> = fc.record({ cluster, events: fc.array(event, { maxLength: 8 }) })
 
-describe('the effects of a signed change', () => {
-  it('are read as they were written, and are never empty', () => {
+/** Effects of a kind, with what writes and reads them. */
+const formOf = <T>(given: fc.Arbitrary<T>, encode: (effects: T) => Buffer, decode: (stored: Buffer) => T) => ({
+  comesBack() {
     fc.assert(
-      fc.property(cluster, fc.array(event, { maxLength: 8 }), (serial, events) => {
-        const bytes = encodeChangeEffects({ cluster: serial, events })
+      fc.property(given, (value) => {
+        const bytes = encode(value)
         expect(bytes.length).toBeGreaterThan(0)
-        expect(decodeChangeEffects(bytes)).toEqual({ cluster: serial, events })
+        expect(decode(bytes)).toEqual(value)
       }),
+      { numRuns: 300 },
+    )
+  },
+  /** Bytes near those of effects, or any, are refused, or are those that the encoder makes of what was read. */
+  isTheOnly() {
+    const near = given.chain((value) =>
+      fc.tuple(fc.nat(60), fc.nat(255), fc.constantFrom('set', 'cut', 'add')).map(([at, byte, how]) => {
+        const bytes = Buffer.from(encode(value))
+        if (how === 'cut') return bytes.subarray(0, at)
+        if (how === 'add') return Buffer.concat([bytes, Buffer.of(byte)])
+        bytes[at % bytes.length] = byte
+        return bytes
+      }),
+    )
+    const any = fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes))
+    fc.assert(
+      fc.property(fc.oneof(near, any), (bytes) => {
+        let value: T
+        try {
+          value = decode(bytes)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+          return
+        }
+        expect(encode(value).equals(bytes)).toBe(true)
+      }),
+      { numRuns: 1_000 },
+    )
+  },
+})
+
+describe.each([
+  { kind: 'a bid', form: formOf(bid, encodeBidEffects, decodeBidEffects) },
+  { kind: 'a registration', form: formOf(registration, encodeCommunityEffects, decodeCommunityEffects) },
+  { kind: 'a signed change', form: formOf(change, encodeChangeEffects, decodeChangeEffects) },
+])('the effects of $kind', ({ form }) => {
+  it('are read as they were written, and are never empty', () => form.comesBack())
+  it('are read from no other bytes than the encoder makes', () => form.isTheOnly())
+})
+
+describe('the bytes that journals hold', () => {
+  it('of a bid', () => {
+    const hex = (value: BidEffects) => encodeBidEffects(value).toString('hex')
+    expect(hex({ outcome: 'lost' })).toBe('0102')
+    expect(hex({ outcome: 'refused', reason: 'malformed_name' })).toBe('010301')
+    expect(hex({ outcome: 'refused', reason: 'below_minimum' })).toBe('010302')
+    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe('010100000000000001020100')
+    const published = { walletName: 'main', isBackedUp: true }
+    expect(hex({ outcome: 'won', cluster: 2 ** 32, created: false, published })).toBe(
+      '01010000000100000000'.concat('00', '01', '046d61696e', '01'),
     )
   })
 
-  it('that are cut short or name an unknown event stop the reader', () => {
-    fc.assert(
-      fc.property(cluster, event, fc.nat(), (serial, one, at) => {
-        const bytes = encodeChangeEffects({ cluster: serial, events: [one] })
-        const cut = 1 + (at % (bytes.length - 1))
-        if (cut !== 9) expect(() => decodeChangeEffects(bytes.subarray(0, cut))).toThrow(RangeError)
-        bytes[9] = 99
-        expect(() => decodeChangeEffects(bytes)).toThrow(RangeError)
-      }),
+  it('of a registration', () => {
+    const hex = (given: CommunityEffects) => encodeCommunityEffects(given).toString('hex')
+    expect(hex({ outcome: 'registered', cluster: 258 })).toBe('0101010000000000000102')
+    expect(hex({ outcome: 'registered', cluster: null })).toBe('010100')
+    expect(hex({ outcome: 'lost' })).toBe('0102')
+    expect(REASONS.map((reason) => hex({ outcome: 'refused', reason }))).toEqual(
+      [1, 2, 3, 4, 5, 6].map((code) => `01030${code}`),
     )
+  })
+
+  it('are no others', () => {
+    const wrong = [
+      ...['', '01', '0100', '0101', '010102', '01010100000000000000', '010101ffffffffffffffff', '01010000'],
+      ...['010200', '0103', '010300', '010307', '01030101', '0104', '0202', '0002'],
+    ]
+    for (const text of wrong) expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
+    const unknownEvent = Buffer.from(`01${'00'.repeat(8)}63`, 'hex')
+    expect(() => decodeChangeEffects(unknownEvent)).toThrow(RangeError)
   })
 })

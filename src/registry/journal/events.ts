@@ -65,7 +65,6 @@ export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   return decodeChangeEffects(effects).events
 }
 
-/** Serials of the clusters in an event. */
 export function clustersOf(event: PublicEvent): number[] {
   if (event.cluster === null) return []
   return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]

@@ -10,7 +10,6 @@ import { type Queryable, query } from '../../pg/rows.js'
 import { appendEntries } from '../append.js'
 import { lockHead } from '../head.js'
 
-/** Result of a slice. */
 interface MovedSlice {
   /** Cluster that the names leave, hex. */
   clusterId: string

@@ -4,10 +4,11 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { inTries } from '../../pg/tries.js'
+import { alone } from '../alone.js'
 import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
-import { alone, switchInTries } from './lock.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, rewindRows, switchTables } from './rows.js'
 import type { RewindTarget } from './target.js'
@@ -21,6 +22,10 @@ export interface RewindOptions {
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
+/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
+const LOCK_TIMEOUT_MS = 500
+/** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
+const VACUUM_TIMEOUT_MS = 2_000
 
 /**
  * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and
@@ -32,8 +37,7 @@ const LEFT_FOR_SWITCH = 1_000
  */
 export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
   const { network } = target.row
-  const schema = `rewind_${network}`
-  return alone(pool, { network, schema }, async (writer) => {
+  return alone(pool, network, 'rewind', async (writer, schema) => {
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
@@ -42,10 +46,12 @@ export async function rewind(pool: pg.Pool, target: RewindTarget, options: Rewin
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // takes long, so without a lock: what comes meanwhile is in no report
-    const report = await readReport(writer, target, reportTables(rebuild))
+    const { generation } = head
+    const report = await readReport(writer, target, { schema, generation, journal: options.apply ? 'public' : schema })
     if (options.apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
-      await apply(rebuild)
+      const { done } = rebuild
+      await inTries(writer, () => switchOver({ ...rebuild, done }))
     }
     return report
   })
@@ -64,9 +70,8 @@ interface Rebuild {
   refused: ReadonlySet<string>
 }
 
-/** Removes the leftovers of a killed rewind: a schema, and journal rows of a generation that never began. */
-async function clear({ writer, schema, head, target: { row } }: Rebuild): Promise<void> {
-  await writer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+/** Removes what a killed rewind left: journal rows of a generation that never began. */
+async function clear({ writer, head, target: { row } }: Rebuild): Promise<void> {
   await writer.query(`DELETE FROM ${leaf('journal', row.network)} WHERE network = $1 AND generation > $2`, [
     NETWORK_CODE[row.network],
     head.generation,
@@ -117,19 +122,14 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over in one transaction behind the head's lock. */
-function apply(rebuild: Rebuild): Promise<void> {
-  const { done } = rebuild
-  const tables = STATE_TABLES.map((table) => `public.${leaf(table, rebuild.target.row.network)}`)
-  return switchInTries(rebuild.writer, tables, () => {
-    rebuild.done = done
-    return switchOver(rebuild)
-  })
-}
-
+/** Switches over, in one transaction behind the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, schema, head, target } = rebuild
   const { network } = target.row
+  const tables = STATE_TABLES.map((table) => `public.${leaf(table, network)}`)
+  await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
+  await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
+  await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endIndexing(writer, network)
   await lockTables(writer, network, STATE_TABLES)
@@ -150,9 +150,3 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
   await notify(writer, network)
 }
-
-const reportTables = ({ schema, head, options }: Rebuild) => ({
-  schema,
-  generation: head.generation,
-  journal: options.apply ? 'public' : schema,
-})

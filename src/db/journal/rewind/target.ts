@@ -2,7 +2,6 @@ import type { ChainRow } from '../chains.js'
 
 /** Blocks of a chain to drop, from one on. */
 export interface RewindTarget {
-  /** Current row of the chain. */
   row: ChainRow
   isHub: boolean
   /** First dropped block. */

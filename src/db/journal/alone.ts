@@ -1,0 +1,37 @@
+import type pg from 'pg'
+import type { Network } from '../../registry/primitives/network.js'
+import { lockKeys } from '../pg/codes.js'
+
+/**
+ * Runs work with a schema of its own, beside which none of its kind may run in the network. The connection is destroyed
+ * afterwards, not pooled: search path and prepared statements belong to the work.
+ * @param work gets the schema's name: it is not there yet, and is removed at the end with what is left in it
+ * @throws Error while another such work of the network runs
+ */
+export async function alone<T>(
+  pool: pg.Pool,
+  network: Network,
+  kind: 'rewind' | 'replay',
+  work: (client: pg.PoolClient, schema: string) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  const schema = `${kind}_${network}`
+  const drop = () => client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  const keys = [...lockKeys(network, kind)]
+  let isLocked = false
+  try {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', keys)
+    isLocked = rows[0]!.locked
+    if (!isLocked) throw new Error(`another ${kind} of ${network} is running: wait for it.`)
+    // leftovers of a killed one
+    await drop()
+    return await work(client, schema)
+  } finally {
+    await client.query('ROLLBACK').catch(() => {})
+    if (isLocked) {
+      await drop().catch(() => {})
+      await client.query('SELECT pg_advisory_unlock($1, $2)', keys).catch(() => {})
+    }
+    client.release(true)
+  }
+}

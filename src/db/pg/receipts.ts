@@ -1,0 +1,34 @@
+/** Log of the hub that it has received a message, or a payment. */
+export interface HubReceipt {
+  txHash: Buffer
+  block: number
+  logIndex: number
+  bids: number
+  isConfirmed: boolean
+}
+
+/** Columns of a receipt `r` beside others. */
+export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
+  r.confirmed AS hub_confirmed`
+
+/** A row of those columns: all are null where there is no receipt. */
+export interface ReceiptRow {
+  hubTx: Buffer | null
+  hubBlock: number
+  hubLogIndex: number
+  hubBids: number
+  hubConfirmed: boolean
+}
+
+/** A row with its receipt in place of those columns. */
+export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
+  const { hubTx, hubBlock: block, hubLogIndex: logIndex, hubBids: bids, hubConfirmed: isConfirmed, ...rest } = row
+  return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }
+}
+
+/** Depth of a block below the newest that is known of its chain, and how much more makes it confirmed. */
+export function confirmationsOf(block: number, { latest, nextBlock }: { latest: number | null; nextBlock: number }) {
+  const head = Math.max(latest ?? block, block)
+  // blocks below the checkpoint are confirmed
+  return { have: head - block, need: Math.max(0, head - (nextBlock - 1)) }
+}

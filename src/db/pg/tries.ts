@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+
+const TRIES = 60
+const PAUSE_MS = 500
+/** SQLSTATEs of a lock that was waited for too long, and of a deadlock. */
+const TAKEN = ['55P03', '40P01']
+
+/** Runs a transaction, anew while others keep tables locked, or it and others waited for each other. */
+export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query('BEGIN')
+      const done = await work()
+      await client.query('COMMIT')
+      return done
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {})
+      if (!TAKEN.includes((error as pg.DatabaseError).code ?? '')) throw error
+      if (tries === TRIES)
+        throw new Error('somebody keeps the tables locked (a replay, a dump, a VACUUM?): end it and try again.', {
+          cause: error,
+        })
+      // others that waited for this try go on before the next
+      await sleep(PAUSE_MS)
+    }
+  }
+}

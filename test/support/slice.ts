@@ -1,0 +1,9 @@
+import type pg from 'pg'
+import { completeSlice, probeKeys } from '../../src/db/journal/slice.js'
+import type { Head, Keys, Slice } from '../../src/registry/fold/index.js'
+import type { Network } from '../../src/registry/primitives/network.js'
+
+/** Loads the rows that a batch reads. */
+export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
+  return completeSlice(client, { network, head }, await probeKeys(client, network, keys))
+}
