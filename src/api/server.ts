@@ -79,7 +79,7 @@ export function createApi(deps: ApiDeps): Api {
     protect(server) {
       closeUnused = protectServer(server, deps.sockets)
     },
-    changesWaiting: () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    changesWaiting: () => contexts.mainnet.turns.size + contexts.testnet.turns.size,
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     release() {
       for (const network of NETWORKS) contexts[network].waits.end()
