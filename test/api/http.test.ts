@@ -159,8 +159,6 @@ describe('bodies', () => {
     await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32))
     await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
     await refused(400, 'The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
-    // brackets inside strings do not count as nesting
-    expect((await post(JSON.stringify([{ name: '["{'.repeat(100) }]))).status).toBe(200)
   })
 
   it('that are far too large are not read to their end', async () => {
