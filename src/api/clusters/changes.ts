@@ -6,6 +6,7 @@ import { RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
+import { ADDRESS_PROBLEM } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
@@ -127,10 +128,6 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
   return read.map(({ bytes }, i) => ({ address: bytes, name: names[i]! }))
 }
 
-const PROBLEM = {
-  unsupported_address: 'This is no address of a kind that is known here.',
-  bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
-}
 const MAX_DETAILS = 20
 
 /** Parses the addresses of a change. @throws ApiError unsupported_address, invalid_request for repeated ones */
@@ -139,7 +136,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const read: Wallet[] = []
   input.forEach((text, i) => {
     const address = parseWallet(text)
-    if (typeof address === 'string') details.push({ path: pathOf(i), message: PROBLEM[address] })
+    if (typeof address === 'string') details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
     else read.push(address)
   })
   if (details.length > 0)
