@@ -3,7 +3,6 @@ import http from 'node:http'
 import net from 'node:net'
 import { Writable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
@@ -224,71 +223,6 @@ describe('headers', () => {
     expect(text).toContain('/v1/names/address/:address')
     expect(text).not.toContain(secret)
     expect(text).not.toContain(alice)
-  })
-})
-
-describe('any request', () => {
-  it('gets a JSON answer that is no failure of ours', async () => {
-    const segment = fc.oneof(
-      fc.constantFrom(
-        'v1',
-        'names',
-        'address',
-        'clusters',
-        'id',
-        'name',
-        'events',
-        'register',
-        'tx',
-        'owner',
-        '..',
-        '',
-      ),
-      fc.string({ unit: 'binary', maxLength: 40 }).map(encodeURIComponent),
-      fc.string({ unit: fc.constantFrom('%', '0', 'a', 'f', 'Z', '&', '=', '+', ';', '~', '*'), maxLength: 12 }),
-    )
-    const key = fc.constantFrom('testnet', 'limit', 'nextPage', 'from', 'orderBy', 'sortBy', 'fromTimestamp', 'x')
-    const value = fc.oneof(
-      fc.constantFrom('true', '1', '', 'undefined', 'oldest', alice, '9'.repeat(30), '-1', '%00'),
-      fc.string({ unit: 'binary', maxLength: 30 }).map(encodeURIComponent),
-    )
-    const path = fc.oneof(
-      fc.array(segment, { maxLength: 6 }),
-      fc.tuple(
-        fc.constantFrom(
-          'v1/names/address',
-          'v1/clusters/id',
-          'v1/clusters/name',
-          'v1/names/owner/address',
-          'v1/events',
-        ),
-        segment,
-      ),
-    )
-    const query = fc.array(
-      fc.tuple(key, value).map((pair) => pair.join('=')),
-      { maxLength: 4 },
-    )
-    const method = fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD')
-    const body = fc.option(fc.oneof(fc.json(), fc.string({ unit: 'binary', maxLength: 100 })))
-    await fc.assert(
-      fc.asyncProperty(method, path, query, body, async (verb, parts, pairs, content) => {
-        const target = `/${parts.join('/')}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`
-        const reply = await raw(verb, target, verb === 'POST' ? (content ?? undefined) : undefined)
-        expect(reply.status, `${verb} ${target} ${reply.text}`).toBeLessThan(500)
-        expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
-        if (verb !== 'HEAD') {
-          const answer = JSON.parse(reply.text)
-          if (reply.status >= 400 && answer.clusterName !== null && answer.clusterId !== null)
-            expect(answer).toMatchObject({
-              status: reply.status,
-              error: expect.any(String),
-              message: expect.any(String),
-            })
-        }
-      }),
-      { numRuns: 400 },
-    )
   })
 })
 
