@@ -85,7 +85,7 @@ interface AuthSettings {
   acceptsErc6492: boolean
 }
 
-/** One change holds the journal's lock while the next two send their first statements; the reads have the rest. */
+/** Concurrency of changes: the first holds the journal's lock while the next two send their first statements. */
 const CHANGES_AT_ONCE = 3
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
