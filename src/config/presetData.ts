@@ -1,11 +1,10 @@
 // Addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
-// Names, gas tokens, block times, explorers: viem 2.57.1.
+// Gas tokens and explorers: viem 2.57.1.
 
 /** Data of each EVM chain of the interface's labels. */
 export const PRESET_DATA = [
   {
     label: '1',
-    name: 'Ethereum',
     network: 'mainnet',
     chainId: 1,
     genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
@@ -18,12 +17,10 @@ export const PRESET_DATA = [
       dvn: '0x589dedbd617e0cbcb916a9223f4d1300c294236b',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 12000,
     explorer: 'https://etherscan.io',
   },
   {
     label: '10',
-    name: 'OP Mainnet',
     network: 'mainnet',
     chainId: 10,
     genesisHash: '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b',
@@ -36,12 +33,10 @@ export const PRESET_DATA = [
       dvn: '0x6a02d83e8d433304bba74ef1c427913958187142',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 2000,
     explorer: 'https://optimistic.etherscan.io',
   },
   {
     label: '56',
-    name: 'BNB Smart Chain',
     network: 'mainnet',
     chainId: 56,
     genesisHash: '0x0d21840abff46b96c84b2ac9e10e4f5cdaeb5693cb665db62a2f3b02d2d57b5b',
@@ -54,12 +49,10 @@ export const PRESET_DATA = [
       dvn: '0xfd6865c841c2d64565562fcc7e05e619a30615f0',
     },
     gasToken: { symbol: 'BNB', decimals: 18 },
-    blockMs: 750,
     explorer: 'https://bscscan.com',
   },
   {
     label: '137',
-    name: 'Polygon',
     network: 'mainnet',
     chainId: 137,
     genesisHash: '0xa9c28ce2141b56c474f1dc504bee9b01eb1bd7d1a507580d5519d4437a97de1b',
@@ -72,12 +65,10 @@ export const PRESET_DATA = [
       dvn: '0x23de2fe932d9043291f870324b74f820e11dc81a',
     },
     gasToken: { symbol: 'POL', decimals: 18 },
-    blockMs: 2000,
     explorer: 'https://polygonscan.com',
   },
   {
     label: '8453',
-    name: 'Base',
     network: 'mainnet',
     chainId: 8453,
     genesisHash: '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd',
@@ -90,12 +81,10 @@ export const PRESET_DATA = [
       dvn: '0x9e059a54699a285714207b43b055483e78faac25',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 2000,
     explorer: 'https://basescan.org',
   },
   {
     label: '17000',
-    name: 'Holesky',
     network: 'testnet',
     chainId: 17000,
     genesisHash: '0xb5f7f912443c940f21fd611f12828d75b534364ed9e95ca4e307729a4661bde4',
@@ -108,12 +97,10 @@ export const PRESET_DATA = [
       dvn: '0x3e43f8ff0175580f7644da043071c289ddf98118',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 12000,
     explorer: 'https://holesky.etherscan.io',
   },
   {
     label: '42161',
-    name: 'Arbitrum One',
     network: 'mainnet',
     chainId: 42161,
     genesisHash: '0x7ee576b35482195fc49205cec9af72ce14f003b9ae69f6ba0faef4514be8b442',
@@ -126,12 +113,10 @@ export const PRESET_DATA = [
       dvn: '0x2f55c492897526677c5b68fb199ea31e2c126416',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 250,
     explorer: 'https://arbiscan.io',
   },
   {
     label: '43114',
-    name: 'Avalanche',
     network: 'mainnet',
     chainId: 43114,
     genesisHash: '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
@@ -144,12 +129,10 @@ export const PRESET_DATA = [
       dvn: '0x962f502a63f5fbeb44dc9ab932122648e8352959',
     },
     gasToken: { symbol: 'AVAX', decimals: 18 },
-    blockMs: 1700,
     explorer: 'https://snowtrace.io',
   },
   {
     label: '81457',
-    name: 'Blast',
     network: 'mainnet',
     chainId: 81457,
     eid: 30243,
@@ -161,12 +144,10 @@ export const PRESET_DATA = [
       dvn: '0xc097ab8cd7b053326dfe9fb3e3a31a0cce3b526f',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 2000,
     explorer: 'https://blastscan.io',
   },
   {
     label: '98866',
-    name: 'Plume',
     network: 'mainnet',
     chainId: 98866,
     eid: 30370,
@@ -182,7 +163,6 @@ export const PRESET_DATA = [
   },
   {
     label: '11155111',
-    name: 'Sepolia',
     network: 'testnet',
     chainId: 11155111,
     genesisHash: '0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9',
@@ -195,7 +175,6 @@ export const PRESET_DATA = [
       dvn: '0x8eebf8b423b73bfca51a1db4b7354aa0bfca9193',
     },
     gasToken: { symbol: 'ETH', decimals: 18 },
-    blockMs: 12000,
     explorer: 'https://sepolia.etherscan.io',
   },
 ] as const

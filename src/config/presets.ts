@@ -7,7 +7,6 @@ type Hex = `0x${string}`
 export interface NetworkPreset {
   /** Network label of the interface. */
   readonly label: string
-  readonly name: string
   readonly network: Network
   readonly chainId: number
   /** Hash of block 0; undefined where we know no second source for it: it is learned at the first start. */
@@ -18,8 +17,6 @@ export interface NetworkPreset {
   /** LayerZero's own libraries (ULN 302), executor and verifier on the chain. */
   readonly layerZero: Readonly<Record<'sendLibrary' | 'receiveLibrary' | 'executor' | 'dvn', Hex>>
   readonly gasToken: { readonly symbol: string; readonly decimals: 18 }
-  /** Usual time between blocks; undefined where it varies. */
-  readonly blockMs?: number
   /** Base URL of a block explorer: `/tx/<hash>` and `/block/<number>` lie below it. */
   readonly explorer: string
 }

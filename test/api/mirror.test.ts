@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { replay } from '../../src/db/journal/replay.js'
 import { type Member, memberOf } from './members.js'
-import { mirrorOf, readFeed, seconds } from './mirror.js'
+import { mirrorOf, readFeed, seconds, toldByV01, toldByV1 } from './mirror.js'
 import { type ApiWorld, bid, freshName, randomAddress, START_MS, startApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
@@ -22,7 +22,7 @@ function dice(seed: number): (sides: number) => number {
 
 const FREE = { prices: [], startsAt: null, requirements: [] }
 
-it('a mirror built from /v1/events alone is the public state that the API answers', async () => {
+it('a mirror built from /v1/events alone is the public state that the API answers, and v0.1 tells of it alike', async () => {
   const members: Member[] = []
   for (let i = 0; i < 6; i++) members.push(await memberOf(world, i === 5 ? solanaAccount() : undefined))
   const strangers = Array.from({ length: 4 }, randomAddress)
@@ -89,6 +89,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   ])
     expect(events.map((event) => event.type)).toContain(type)
   const mirror = mirrorOf(events)
+  expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
 
   for (const [id, mirrored] of mirror.clusters) {
     const { body } = await world.get(`/v1/clusters/id/${id}`)

@@ -11,10 +11,12 @@ export interface FeedEvent {
 }
 
 /** Reads the whole feed, page by page. */
-export async function readFeed(world: ApiWorld, limit = 50): Promise<FeedEvent[]> {
-  const items: FeedEvent[] = []
+export const readFeed = (world: ApiWorld): Promise<FeedEvent[]> => pagesOf(world, '/v1/events')
+
+async function pagesOf<Item>(world: ApiWorld, path: string): Promise<Item[]> {
+  const items: Item[] = []
   for (let page = ''; ; ) {
-    const { body } = await world.get(`/v1/events?limit=${limit}${page}`)
+    const { body } = await world.get(`${path}?limit=50${page}`)
     items.push(...body.items)
     if (!body.nextPage) return items
     page = `&nextPage=${encodeURIComponent(body.nextPage)}`
@@ -100,4 +102,44 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
     }
   }
   return mirror
+}
+
+interface OldEvent {
+  eventType: string
+  clusterId: number
+  address: string
+  data: { name: string; isVerified: number }
+}
+
+/** Wallets by cluster, and who registered each name: what both versions of the feed tell. */
+interface Told {
+  clusters: string[]
+  registered: Map<unknown, string>
+}
+
+/** Clusters as texts in any order, without their ids, which differ between the versions. */
+const toldOf = (clusters: Iterable<Map<string, { name: unknown; isVerified: unknown }>>): string[] =>
+  [...clusters]
+    .filter((wallets) => wallets.size > 0)
+    .map((wallets) => JSON.stringify([...wallets].map(([of, at]) => [of, at.name, Boolean(at.isVerified)]).sort()))
+    .sort()
+
+/** What the feed of v1 tells. */
+export const toldByV1 = (events: readonly FeedEvent[], { clusters }: Mirror): Told => ({
+  clusters: toldOf([...clusters.values()].map(({ wallets }) => wallets)),
+  registered: new Map(events.filter(({ type }) => type === 'REGISTER_NAME').map(({ data, from }) => [data.name, from])),
+})
+
+/** What the feed of v0.1 tells. */
+export async function toldByV01(world: ApiWorld): Promise<Told> {
+  const clusters = new Map<number, Map<string, OldEvent['data']>>()
+  const registered: Told['registered'] = new Map()
+  for (const { eventType, clusterId, address, data } of await pagesOf<OldEvent>(world, '/v0.1/events')) {
+    const wallets = clusters.get(clusterId) ?? new Map<string, OldEvent['data']>()
+    clusters.set(clusterId, wallets)
+    if (eventType === 'updateWallet') wallets.set(address, data)
+    else if (eventType === 'removeWallet') wallets.delete(address)
+    else registered.set(data.name, address)
+  }
+  return { clusters: toldOf(clusters.values()), registered }
 }

@@ -1,8 +1,7 @@
-import fc from 'fast-check'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
-import { proofOf, type SolanaAccount, solanaAccount } from './wallets.js'
+import { proofOf } from './wallets.js'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -16,11 +15,11 @@ interface Member {
   call(method: string, path: string, body?: unknown): Promise<Reply>
 }
 
-async function member(account: PrivateKeyAccount | SolanaAccount = newAccount()): Promise<Member> {
+async function member(account: PrivateKeyAccount = newAccount()): Promise<Member> {
   const { body } = await world.post('/v0.1/auth/token', await proofOf(world, account))
   const headers = { 'x-auth-key': body.authenticationKey }
   return {
-    address: 'signMessage' in account ? account.address.toLowerCase() : account.address,
+    address: account.address.toLowerCase(),
     call: (method, path, body) =>
       world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
   }
@@ -151,161 +150,5 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
       expect((await world.get(`/v1/names/address/${address}`)).status).toBe(404)
       expect(await wallets()).toHaveLength(2)
     })
-  })
-})
-
-describe('the two feeds', () => {
-  /**
-   * State from the events of a version: wallets by cluster with name and verification, and the registrant of each name.
-   */
-  interface Mirror {
-    clusters: Map<string, Map<string, [name: string, isVerified: boolean]>>
-    registered: Map<string, string>
-  }
-  interface EventV1 {
-    type: string
-    from: string
-    data: { cluster_id: string; address: string; name: string; is_verified: boolean }
-  }
-  interface EventV01 {
-    eventType: string
-    clusterId: number
-    address: string
-    data: { name: string; isVerified: number }
-  }
-  const empty = (): Mirror => ({ clusters: new Map(), registered: new Map() })
-  const walletsIn = ({ clusters }: Mirror, id: string) => {
-    const wallets = clusters.get(id) ?? new Map<string, [string, boolean]>()
-    clusters.set(id, wallets)
-    return wallets
-  }
-
-  async function pages<Item>(path: string): Promise<Item[]> {
-    const items: Item[] = []
-    for (let page: string | undefined; ; ) {
-      const { body } = await world.get(`${path}?limit=50${page ? `&nextPage=${page}` : ''}`)
-      items.push(...body.items)
-      page = body.nextPage
-      if (!page) return items
-    }
-  }
-
-  async function mirrorOfV1(): Promise<Mirror> {
-    const mirror = empty()
-    for (const { type, from, data } of await pages<EventV1>('/v1/events')) {
-      if (type === 'TRANSFER_NAME') continue
-      const wallets = walletsIn(mirror, data.cluster_id)
-      const [name, isVerified] = wallets.get(data.address) ?? ['', false]
-      if (type === 'ADD_WALLET') wallets.set(data.address, [data.name, data.is_verified])
-      else if (type === 'UPDATE_WALLET_NAME') wallets.set(data.address, [data.name, isVerified])
-      else if (type === 'VERIFY_WALLET') wallets.set(data.address, [name, true])
-      else if (type === 'REMOVE_WALLET') wallets.delete(data.address)
-      else if (type === 'REGISTER_NAME') mirror.registered.set(data.name, from)
-    }
-    return mirror
-  }
-
-  async function mirrorOfV01(): Promise<Mirror> {
-    const mirror = empty()
-    for (const { eventType, clusterId, address, data } of await pages<EventV01>('/v0.1/events')) {
-      const wallets = walletsIn(mirror, String(clusterId))
-      if (eventType === 'updateWallet') wallets.set(address, [data.name, data.isVerified === 1])
-      else if (eventType === 'removeWallet') wallets.delete(address)
-      else mirror.registered.set(data.name, address)
-    }
-    return mirror
-  }
-
-  /** Clusters without their ids, which differ between the versions. */
-  const comparable = ({ clusters, registered }: Mirror) => ({
-    clusters: [...clusters.values()]
-      .filter((wallets) => wallets.size > 0)
-      .map((wallets) => [...wallets].map((wallet) => JSON.stringify(wallet)).sort())
-      .map((wallets) => wallets.join())
-      .sort(),
-    registered: new Map([...registered].sort()),
-  })
-
-  const expectSame = async () => {
-    const [v1, v01] = [await mirrorOfV1(), await mirrorOfV01()]
-    expect(comparable(v01)).toEqual(comparable(v1))
-  }
-
-  /** Every kind of change once; the guest moves in from another cluster with its name. */
-  async function actInEveryWay(guest: Member): Promise<void> {
-    await register(guest, freshName())
-    const host = await member()
-    const { id } = (await host.call('POST', '/v1/clusters')).body
-    const [one, two] = [randomAddress(), randomAddress()]
-    const added = [
-      { address: one, name: 'one' },
-      { address: two, name: 'two', isPrivate: true },
-      { address: guest.address, name: 'guest' },
-    ]
-    const changes = [
-      () => host.call('POST', '/v1/clusters/wallets', added),
-      () => guest.call('POST', `/v1/clusters/verify/${id}`),
-      () => guest.call('PUT', '/v1/clusters/wallets/names', [{ address: one, name: 'uno' }]),
-      () => guest.call('POST', '/v1/clusters/wallets', [{ address: two, name: 'two', isPrivate: false }]),
-      () => guest.call('DELETE', '/v1/clusters/wallets', [one]),
-    ]
-    for (const change of changes) expect((await change()).body).toEqual(expect.objectContaining({ success: true }))
-    await register(host, freshName())
-  }
-
-  it('agree on wallets, their names and who registered what, whatever members do', async () => {
-    const members = [...(await Promise.all(Array.from({ length: 5 }, () => member()))), await member(solanaAccount())]
-    const who = fc.constantFrom(...members)
-    const address = fc.oneof(
-      who.map((one) => one.address),
-      fc.constantFrom(...Array.from({ length: 4 }, randomAddress)),
-    )
-    const name = fc.constantFrom('main', 'side', 'cold', 'hot')
-    const clusterOf = async (of: Member) => (await world.get(`/v1/clusters/address/${of.address}`)).body.clusterId
-    const act = fc.oneof(
-      who.map((of) => () => register(of, freshName())),
-      who.map((of) => () => of.call('POST', '/v1/clusters')),
-      fc.tuple(who, address, name, fc.boolean()).map(
-        ([of, at, as, isPrivate]) =>
-          () =>
-            of.call('POST', '/v1/clusters/wallets', [{ address: at, name: as, isPrivate }]),
-      ),
-      fc.tuple(who, address, name).map(
-        ([of, at, as]) =>
-          () =>
-            of.call('PUT', '/v1/clusters/wallets/names', [{ address: at, name: as }]),
-      ),
-      fc.tuple(who, address).map(
-        ([of, at]) =>
-          () =>
-            of.call('DELETE', '/v1/clusters/wallets', [at]),
-      ),
-      fc.tuple(who, who).map(
-        ([of, host]) =>
-          async () =>
-            of.call('POST', `/v1/clusters/verify/${await clusterOf(host)}`),
-      ),
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 40 }), async (acts) => {
-        for (const one of acts) await one()
-        await expectSame()
-      }),
-      { numRuns: 2, endOnFailure: true },
-    )
-    await actInEveryWay(members[0]!)
-    await expectSame()
-    const { clusters, registered } = await mirrorOfV1()
-    expect(registered.size).toBeGreaterThan(0)
-    expect([...clusters.values()].some((wallets) => wallets.size > 2)).toBe(true)
-    // look-ups answer the mirrored state
-    for (const [id, wallets] of clusters) {
-      const { body } = await world.get(`/v1/clusters/id/${id}`)
-      const listed = body.wallets.map((wallet: { address: string; name: string; isVerified: boolean }) => [
-        wallet.address,
-        [wallet.name, wallet.isVerified],
-      ])
-      expect(new Map(listed)).toEqual(wallets)
-    }
   })
 })

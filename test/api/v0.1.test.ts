@@ -257,36 +257,6 @@ describe('GET /v0.1/register/tx/:tx', () => {
   })
 })
 
-describe('any bulk request', () => {
-  it('answers in JSON, never a 500, and a list for a list of texts', async () => {
-    const path = fc.constantFrom('/name/addresses', '/address/names', '/cluster/names', '/register/check')
-    const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 50 }),
-      fc.constantFrom(first, `${first}/`, `${first}/main`, alice, solana, '__proto__', 'constructor', '/', '//'),
-    )
-    await fc.assert(
-      fc.asyncProperty(path, fc.array(text, { maxLength: 8 }), async (route, inputs) => {
-        const answered = await post(route, inputs)
-        expect(Array.isArray(answered)).toBe(true)
-        const isOnePerInput = route === '/name/addresses' || route === '/register/check'
-        if (isOnePerInput) expect(answered).toHaveLength(inputs.length)
-        else expect(answered.length).toBeLessThanOrEqual(inputs.length)
-      }),
-      { numRuns: 100 },
-    )
-    await fc.assert(
-      fc.asyncProperty(path, fc.json({ maxDepth: 3 }), async (route, body) => {
-        const { status } = await world.request(`/v0.1${route}`, { method: 'POST', body })
-        expect(status).toBeLessThan(500)
-      }),
-      { numRuns: 60 },
-    )
-    const many = Array.from({ length: 1_001 }, freshName)
-    for (const route of ['/name/addresses', '/address/names', '/cluster/names', '/register/check'])
-      expect((await world.post(`/v0.1${route}`, many)).body.error).toBe('too_many')
-  })
-})
-
 describe('any single look-up', () => {
   it('answers 200 and null, a record or a status, whatever stands in its path', async () => {
     const route = fc.constantFrom('name', 'address', 'cluster', 'cluster/address', 'register/check', 'register/tx')

@@ -13,10 +13,8 @@ import { startProgramsFrom } from '../../src/testing/processes/programs.js'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Of the package. */
 const PROGRAMS = ['cli', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
-/** Of tests, and scripts that they run. */
+/** Of tests. */
 const TEST_PROGRAMS = [
-  'scripts/bench-index',
-  'scripts/bench-live',
   'test/relayer/child',
   'test/solana/child',
   'test/support/logProcess',

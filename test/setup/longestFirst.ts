@@ -31,8 +31,6 @@ const LONGEST = [
   'test/e2e/page.test.ts',
   'test/world/stack.test.ts',
   'test/recovery/start.test.ts',
-  'test/bench/bench-live.test.ts',
-  'test/bench/bench-index.test.ts',
   'test/e2e/pageFaults.test.ts',
   'test/e2e/pageLate.test.ts',
   'test/world/rehearsal.test.ts',

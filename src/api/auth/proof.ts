@@ -4,8 +4,9 @@ import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner }
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/auth/message.js'
 import { isSignedBySolana, parseSolanaSignature } from '../../registry/auth/solana.js'
-import { type Address, type AddressType, parseAddress } from '../../registry/primitives/address.js'
+import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { requireAddress } from '../http/address.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -29,7 +30,7 @@ export function signingMessage(context: Context, signer?: Signer) {
   const signingDate = new Date(context.now()).toISOString()
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireWallet(signer)
-  const recovered = signer.recovered === undefined ? undefined : requireAddress(signer.recovered)
+  const recovered = signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
   return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
 }
 
@@ -100,20 +101,10 @@ async function requireSigned(context: Context, wallet: Address, bound: string, s
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
 }
 
-/** The address of a request. @throws ApiError unsupported_address */
-export function requireAddress(text: string): Address {
-  const address = parseAddress(text)
-  if (typeof address === 'string') throw new ApiError('unsupported_address', 'The address can not be read.')
-  return address
-}
-
 /** @throws ApiError unsupported_address */
 function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Address {
-  const address = parseAddress(wallet)
-  if (address === 'bad_checksum')
-    throw new ApiError('unsupported_address', 'The checksum of the wallet (EIP-55) is wrong.')
-  if (address === 'unsupported_address' || address.type !== type)
-    throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
+  const address = requireAddress(wallet, 'wallet')
+  if (address.type !== type) throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
   return address
 }
 

@@ -6,6 +6,7 @@ import { RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
+import { ADDRESS_PROBLEM } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
@@ -127,10 +128,6 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
   return read.map(({ bytes }, i) => ({ address: bytes, name: names[i]! }))
 }
 
-const PROBLEM = {
-  unsupported_address: 'This is no address of a kind that is known here.',
-  bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
-}
 const MAX_DETAILS = 20
 
 /** Parses the addresses of a change. @throws ApiError unsupported_address, invalid_request for repeated ones */
@@ -139,7 +136,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const read: Wallet[] = []
   input.forEach((text, i) => {
     const address = parseWallet(text)
-    if (typeof address === 'string') details.push({ path: pathOf(i), message: PROBLEM[address] })
+    if (typeof address === 'string') details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
     else read.push(address)
   })
   if (details.length > 0)
@@ -170,8 +167,11 @@ export async function change(context: Context, request: Omit<SignedChanges, 'net
   return made.clusterId
 }
 
+/** Waiting changes of a network from which others are refused: more than are made before the first ends its wait. */
+const MAX_WAITING = 1_000
+
 /**
- * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
+ * Runs a change in its turn; one whose caller is gone by then is dropped.
  * @param community the one whose rules it changes
  * @throws ApiError catching_up, unavailable, rate_limited
  */
@@ -183,7 +183,11 @@ export async function inTurn<T extends { kind: string }>(
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   const { network, patience } = context
   const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
-  const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
+  if (context.turns.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+  const made = await context.turns.add(() => {
+    patience?.signal.throwIfAborted()
+    return make(asked)
+  })
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)

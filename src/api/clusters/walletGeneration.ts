@@ -3,7 +3,8 @@ import { hasWalletNamed } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { requireAddress, requireRecovery } from '../auth/proof.js'
+import { requireRecovery } from '../auth/proof.js'
+import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
@@ -78,7 +79,7 @@ export async function recoverWallet(
   input: RecoverInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const shareKey = requireShareKey(context)
-  const address = requireAddress(input.address)
+  const address = requireAddress(input.address, 'address')
   if (!SHARE.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate } = input

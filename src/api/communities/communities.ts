@@ -3,7 +3,6 @@ import { appendCommunityChange, type CommunityAppendResult } from '../../db/jour
 import { findCommunityRules } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
 import type { CommunityChange } from '../../registry/journal/change.js'
-import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
@@ -91,21 +90,13 @@ export async function requireRules(context: Context, community: string): Promise
   return rules
 }
 
-/** Parses the address of a wallet that can sign in. @throws ApiError unsupported_address */
-export function requireWallet(input: string, path: string): Address {
-  const address = parseAddress(input)
-  if (typeof address !== 'string') return address
-  const message = address === 'bad_checksum' ? 'The checksum (EIP-55) is wrong.' : 'This is no EVM or Solana address.'
-  throw new ApiError('unsupported_address', 'An address can not be read.', { details: [{ path, message }] })
-}
-
 /** Appends a signed change of a community. @throws ApiError of the refusal, catching_up, unavailable */
 export async function makeChange(context: Context, change: CommunityChange): Promise<void> {
   const made = await tryChange(context, change)
   if (made.kind === 'refused') throw refusalError(made.refusal)
 }
 
-/** Key of the turn that a change of the operator takes. */
+/** Wallet that limits count for a change of the operator. */
 const NOBODY = Buffer.alloc(0)
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */

@@ -3,7 +3,6 @@ import type { Exchange } from '../serving/exchange.js'
 import { ApiError } from './errors.js'
 
 const BODY_LIMIT_BYTES = 256 * 1024
-export const BODY_DEPTH_LIMIT = 32
 /** Size from which the socket closes after the answer; below, a body is read to its end. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
@@ -16,7 +15,7 @@ const tooLarge = (bytes: number) =>
 /**
  * A request's body as JSON whatever its content type says; undefined when it is empty.
  * @param most bytes that are parsed
- * @throws ApiError invalid_request for a body that is too large (413), too deep, compressed, not UTF-8 or not JSON
+ * @throws ApiError invalid_request for a body that is too large (413), compressed, not UTF-8 or not JSON
  */
 export function bodyOf({ headers }: Pick<Sent['req'], 'headers'>, bytes: Buffer, most = BODY_LIMIT_BYTES): unknown {
   const coding = headers['content-encoding']
@@ -64,32 +63,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 /** Parses a body; undefined when it is empty or blank. @throws ApiError invalid_request */
 export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
-  if (isTooDeep(bytes))
-    throw new ApiError('invalid_request', `The body is nested deeper than ${BODY_DEPTH_LIMIT} levels.`)
   try {
     const text = utf8.decode(bytes)
     return text.trim() === '' ? undefined : JSON.parse(text)
   } catch {
     throw new ApiError('invalid_request', 'The body is not JSON.')
   }
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Counts brackets outside strings before parsing: in UTF-8 these bytes never occur inside another character. */
-function isTooDeep(bytes: Uint8Array): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]
-    if (inString) {
-      if (byte === BACKSLASH) i++
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > BODY_DEPTH_LIMIT) return true
-    } else if (byte === 0x5d || byte === 0x7d) depth--
-  }
-  return false
 }

@@ -1,10 +1,11 @@
 import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
 import { readMinimumWei } from '../../db/deployment/deployment.js'
 import { isCluster } from '../../db/registry/clusters.js'
-import { type Address, type AddressType, addressToWord, parseAddress } from '../../registry/primitives/address.js'
+import { type AddressType, addressToWord } from '../../registry/primitives/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
+import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { availabilityOf, requireNames } from './names.js'
@@ -112,18 +113,6 @@ function senderOf(input: string, type: AddressType): string {
   return address.text
 }
 
-function requireAddress(input: string, what: string): Address {
-  const address = parseAddress(input)
-  if (address === 'bad_checksum')
-    throw new ApiError(
-      'unsupported_address',
-      `The ${what} has a wrong checksum (EIP-55): check it, or write it in lower case.`,
-    )
-  if (address === 'unsupported_address')
-    throw new ApiError('unsupported_address', `The ${what} is no address of a supported type.`)
-  return address
-}
-
 function distinctNames(inputs: readonly string[]): string[] {
   const names = requireNames(inputs, parseClusterName, (i) => `names[${i}].name`)
   const first = new Map<string, number>()
@@ -164,7 +153,7 @@ async function referralOf(
   context: Context,
   { referralClusterId: input, referralAddress }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
 ): Promise<Buffer | null> {
-  if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referral address').bytes)
+  if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referralAddress').bytes)
   if (input === undefined) return null
   const id = parseClusterId(input)
   const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]

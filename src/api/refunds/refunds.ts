@@ -12,7 +12,8 @@ import { formerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
 import { inTime } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
-import { parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { parseAddress, type Wallet } from '../../registry/primitives/address.js'
+import { requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -47,7 +48,7 @@ export type Refunds = Awaited<ReturnType<typeof refundsOf>>
  * @throws ApiError unsupported_address
  */
 export async function refundsOf(context: RefundContext, input: string, to: string | undefined) {
-  const { type, text: address, bytes } = requireListed(input)
+  const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
   if (type !== 'evm' && type !== 'solana') return none
@@ -70,13 +71,6 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
     unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
   }
-}
-
-function requireListed(input: string): Wallet {
-  const wallet = parseWallet(input)
-  if (typeof wallet !== 'string') return wallet
-  const message = wallet === 'bad_checksum' ? 'The checksum (EIP-55) is wrong.' : 'This is no address.'
-  throw new ApiError('unsupported_address', 'The address can not be read.', { details: [{ path: 'address', message }] })
 }
 
 function requireReceiver(type: Wallet['type'], input: string): string {

@@ -8,9 +8,10 @@ import {
 } from '../../registry/community/rules.js'
 import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { availabilityOf } from '../communities/availability.js'
-import { communityByName, configureCommunity, requireCommunityName, requireWallet } from '../communities/communities.js'
+import { communityByName, configureCommunity, requireCommunityName } from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
+import { requireAddress } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -125,7 +126,7 @@ export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =
 /** Token of a request in its answer form. @throws ApiError unsupported_address */
 function tokenOf(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE) return input ?? null
-  return requireWallet(input, 'token').text
+  return requireAddress(input, 'token').text
 }
 
 const register = route.post('/v1/names/community/:communityName/register', {
@@ -158,7 +159,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
     const wish = { network: body.network ?? null, token: tokenOf(body.token) }
     const network = isOnTestnet(isTestnet, wish.network) ? 'testnet' : 'mainnet'
-    const wallet = body.walletAddress === undefined ? null : requireWallet(body.walletAddress, 'walletAddress')
+    const wallet = body.walletAddress === undefined ? null : requireAddress(body.walletAddress, 'walletAddress')
     const request = { community, name, wallet, unnamed: 'own', wish } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }

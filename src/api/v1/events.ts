@@ -1,9 +1,9 @@
 import { readCheckpoint } from '../../db/journal/feed.js'
 import { eventWriter, type PublicEvent } from '../../registry/journal/events.js'
-import { parseAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
+import { requireAddress } from '../http/address.js'
 import { eventStream, ok, okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
@@ -179,10 +179,7 @@ const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(q
 
 function actorOf(query: Query): Buffer | undefined {
   const text = query.get('from')
-  if (text === undefined) return undefined
-  const address = parseAddress(text)
-  if (typeof address === 'string') throw new ApiError('unsupported_address', 'The parameter from is no address.')
-  return address.bytes
+  return text === undefined ? undefined : requireAddress(text, 'from').bytes
 }
 
 const stream = route.get('/v1/events/stream', {

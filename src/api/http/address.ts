@@ -1,0 +1,20 @@
+import { type Address, parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { ApiError } from './errors.js'
+
+/** Sentences about texts that are no addresses. */
+export const ADDRESS_PROBLEM = {
+  unsupported_address: 'This is no address of a kind that is known here.',
+  bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
+}
+
+/** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
+export const requireAddress = (input: string, path: string): Address => readable(parseAddress(input), path)
+
+/** The address of a wallet of any chain. @param path of the field @throws ApiError unsupported_address */
+export const requireWallet = (input: string, path: string): Wallet => readable(parseWallet(input), path)
+
+function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {
+  if (typeof parsed !== 'string') return parsed
+  const details = [{ path, message: ADDRESS_PROBLEM[parsed] }]
+  throw new ApiError('unsupported_address', 'An address can not be read.', { details })
+}
