@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
-import { freshName, freshWallet, registerOn, world } from '../support/world.js'
+import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
 /** Time for a page to do what it is not to do. */
 const MOMENT_MS = 1_000
+/** More than the time that a wallet has to answer. */
+const PATIENCE_MS = 121_000
 
 /** What comes when its wallet, its page or its form is there no more. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
@@ -215,7 +217,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('a question that waited is not answered by a second click', async () => {
+  it('a question that waited knows what was paid meanwhile, and is not answered by a second click', async () => {
     await signIn('/@register')
     const name = freshName('twice')
     const sign = slowToSign()
@@ -236,7 +238,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     const pay = `[...document.querySelectorAll('dialog button')].find((one) => one.textContent === 'Pay')?.click()`
     await page.evaluate(`${pay}; setTimeout(() => ${pay}, 120)`)
     for (let later = 0; later < 2; later++) {
-      await question(`Register ${name}?`)
+      await question('Your wallet was asked to pay for it before')
       await confirm('Cancel')
       await page.locator('dialog').waitFor({ state: 'detached' })
     }
@@ -245,8 +247,73 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(payments()).toBe(before + 1)
   })
 
-  it('works where the browser keeps nothing', async () => {
+  it('what a slow wallet takes back in the end is told, and goes off the list', async () => {
+    await page.clock.install()
+    await signIn('/@register')
+    const name = freshName('owed')
+    const quote = await quoteOn('1', screen.wallet.account.address, [{ name }])
+    const hash = await registerOn('1', await freshWallet(), [{ name }])
+    await hubOf().reader.waitForTransactionReceipt({ hash })
+    await sendQuoted('1', screen.wallet.account, quote)
+    await open('/@refunds')
+    await expect
+      .poll(async () => {
+        await page.reload()
+        await page.locator('.empty, .rows li').first().waitFor()
+        return page.locator('main').textContent()
+      })
+      .toContain('for bids that came too late')
+    const sign = slowToSign()
+    await press('Take it')
+    await told('Waiting for your wallet')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    sign()
+    await told('Sent.')
+    await page.getByText('Nothing is owed to your wallet.').waitFor()
+    await told('It is yours again.')
+  })
+
+  it('a wallet that does not answer keeps no button busy; what it pays in the end is followed', async () => {
+    await page.clock.install()
+    await signIn('/@register')
+    const name = freshName('slow')
+    const sign = slowToSign()
+    await typed(name)
+    await confirm('Pay')
+    await told('Waiting for your wallet')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    await press('Register')
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    await leaveAndReturn('Register')
+    await typed(name)
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    sign()
+    await followed('finalized', name)
+    await told(`${name} is yours.`)
+  })
+
+  it('who closes the window of a sign-in presses again', async () => {
+    await page.clock.install()
     screen.wallet.account = await freshWallet()
+    const { account } = screen.wallet
+    await open('/@account')
+    await page.evaluate('sessionStorage.clear()')
+    await open('/@account')
+    screen.wallet.account = { ...account, signMessage: () => new Promise(() => {}) }
+    await press('Test Wallet Ethereum')
+    await expect.poll(() => screen.wallet.asked.at(-1)).toBe('personal_sign')
+    await page.clock.fastForward(PATIENCE_MS)
+    await told('Your wallet has not answered')
+    screen.wallet.account = account
+    await press('Test Wallet Ethereum')
+    await told('Signed in.')
+  })
+
+  it('works where the browser keeps nothing', async () => {
     await page.addInitScript({
       content: `Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('Access is denied.') } })`,
     })

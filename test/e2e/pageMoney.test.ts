@@ -29,6 +29,24 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       window.askTestWallet = (method, params) => method === 'eth_sendTransaction' ? ${answer} : ask(method, params)
     }`)
 
+  it('a payment that a wallet has not answered is known over a reload, until its visitor signs out', async () => {
+    await signIn('/@register')
+    const name = freshName('asked')
+    await walletAnswers('new Promise(() => {})')
+    await typed(name)
+    await question(`Register ${name}?`)
+    expect(await page.locator('dialog').textContent()).not.toContain('before')
+    await confirm('Pay')
+    await told('Waiting for your wallet')
+    await page.reload()
+    await typed(name)
+    await question('Your wallet was asked to pay for it before')
+    await confirm('Cancel')
+    await press('Sign out')
+    await told('Signed out.')
+    expect(await item('unanswered')).toBeNull()
+  })
+
   it('what a wallet refused is no more than that, over a reload too', async () => {
     await signIn('/@register')
     const name = freshName('refused')
@@ -39,7 +57,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await page.reload()
     await typed(name)
     await question(`Register ${name}?`)
-    expect(await page.locator('dialog').textContent()).not.toContain('already')
+    expect(await page.locator('dialog').textContent()).not.toContain('before')
     await confirm('Cancel')
   })
 

@@ -3,6 +3,7 @@ import { keep, kept } from '../lib/kept.js'
 import { follow, isFinal } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account } from './state.js'
+import { Unanswered } from './wallets.js'
 
 /** A transaction that was sent from here. */
 export interface Followed {
@@ -15,6 +16,7 @@ export interface Followed {
 }
 
 const ITEM = 'clusterd.followed'
+const ASKED_ITEM = 'clusterd.unanswered'
 /** Newest payments that are known over a reload; of those sent, each that is not decided is. */
 const KEPT = 20
 
@@ -33,13 +35,29 @@ function know(next: readonly Followed[]): void {
 
 const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 
-/** Words before a payment for what was paid from here and is not decided. */
+type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
+
+/** Payments that a wallet was asked for and has not answered: it may show one still when the page is loaded anew. */
+let unanswered = kept<readonly Payment[]>(ASKED_ITEM) ?? []
+
+function wait(next: readonly Payment[]): void {
+  unanswered = next
+  keep(ASKED_ITEM, next.slice(-KEPT))
+}
+
+/** Words before a payment for what was paid from here, or may be yet. */
 export function paidText({ session, isTestnet }: Account, title: string): string {
-  const isSame = (one: Followed) => one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
-  return all.some((one) => isSame(one) && isOpen(one))
-    ? ' You have paid for it already, and that is not decided yet.'
+  const isSame = (one: Payment) => one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
+  if (all.some((one) => isSame(one) && isOpen(one)))
+    return ' You have paid for it already, and that is not decided yet.'
+  return unanswered.some(isSame)
+    ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
 }
+
+/** Last word of a wallet: an answer too late for the caller is paid all the same. */
+const inTheEnd = (payment: Promise<string>): Promise<string> =>
+  payment.catch((error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error))
 
 const POLL_MS = 1_000
 /** Polls until a payment counts; a chain may need minutes. */
@@ -55,14 +73,22 @@ interface Sent {
   done?: () => unknown
 }
 
-/** Says that a payment is sent, and waits until it counts. @throws Error where the wallet refuses */
+/**
+ * Says that a payment is sent, also where its wallet answers late, and waits until it counts.
+ * @throws Error where the wallet refuses, or is slow
+ */
 export async function onceSent(payment: Promise<string>, { say, sent, isDone, done }: Sent): Promise<void> {
+  const counted = inTheEnd(payment).then(async () => {
+    say(sent)
+    for (let polls = 0; isDone && polls < POLLS; polls++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      if (await isDone().catch(() => false)) return done?.()
+    }
+  })
+  // a caller who waits has an error of the payment already
+  counted.catch(() => {})
   await payment
-  say(sent)
-  for (let polls = 0; isDone && polls < POLLS; polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    if (await isDone().catch(() => false)) return void (await done?.())
-  }
+  await counted
 }
 
 /**
@@ -105,12 +131,21 @@ export function useFollowed(
   return {
     followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
     async follow(title: string, payment: Promise<string>) {
-      const tx = await payment
-      know([{ title, payer, isTestnet, tx, status: null }, ...all])
-      say(`Sent. ${title} is being registered.`)
+      const asked: Payment = { title, payer, isTestnet }
+      wait([...unanswered, asked])
+      const sent = (tx: string) => {
+        know([{ ...asked, tx, status: null }, ...all])
+        say(`Sent. ${title} is being registered.`)
+      }
+      const settled = inTheEnd(payment).then(sent, () => {})
+      void settled.finally(() => wait(unanswered.filter((one) => one !== asked)))
+      await payment
     },
   }
 }
 
 /** Forgets every payment. */
-export const forgetFollowed = (): void => know([])
+export function forgetFollowed(): void {
+  know([])
+  keep(ASKED_ITEM, null)
+}

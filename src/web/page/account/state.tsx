@@ -59,7 +59,7 @@ export interface Account {
   account(): Promise<ConnectedAccount>
   /** Pays on a chain. @returns the transaction's hash or signature */
   pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string>
-  /** Follows what a wallet was asked to pay, once it is sent. @throws Error where the wallet refuses */
+  /** Follows what a wallet was asked to pay, also where it answers late. @throws Error where it refuses, or is slow */
   follow(title: string, payment: Promise<string>): Promise<void>
 }
 
@@ -97,6 +97,11 @@ function sentenceOf(error: unknown): string {
   // wallets reject with plain objects
   const message = (error as { message?: unknown } | null)?.message
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
+}
+
+/** A wallet's late answer to an approval is no payment. */
+const withoutPayment = (error: unknown): never => {
+  throw new Error(sentenceOf(error))
 }
 
 interface Known {
@@ -276,7 +281,7 @@ function OfWallet({
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await from.send(chain, approval)
+      for (const approval of approvals) if (approval) await from.send(chain, approval).catch(withoutPayment)
       return from.send(chain, transaction)
     },
   }

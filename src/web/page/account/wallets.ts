@@ -18,6 +18,27 @@ export interface Transaction {
  * wallet is contacted only after its button is pressed.
  */
 
+/** Time for a wallet's answer: one whose window was closed may never give it. */
+const PATIENCE_MS = 120_000
+
+/** A wallet has not answered in time; it still may. */
+export class Unanswered extends Error {
+  override message = 'Your wallet has not answered. Look for its window; where that is gone, press again.'
+  /** @param sent the late answer about what it was to send */
+  constructor(readonly sent?: Promise<string>) {
+    super()
+  }
+}
+
+/** A wallet's answer. @throws Unanswered */
+async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unanswered(sent)), PATIENCE_MS)
+  })
+  return Promise.race([answer, over]).finally(() => clearTimeout(timer))
+}
+
 /** An account of a wallet. */
 export interface ConnectedAccount {
   type: 'evm' | 'solana'
@@ -73,9 +94,10 @@ interface Announced {
   provider: Provider
 }
 
-function evmWallet({ uuid, name, icon, rdns }: Announced['info'], provider: Provider): BrowserWallet {
+function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
+  const provider: Provider = { request: (asked) => patient(source.request(asked)) }
   return {
-    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || provider },
+    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || source },
     async connect() {
       const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[] | null
       const address = accounts?.[0]
@@ -89,9 +111,12 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], provider: Prov
           await switchTo(provider, chainId)
           const { to, data, value } = transaction
           const call = { from: address, to, data, value: hexOfNumber(value), chainId: hexOfNumber(chainId) }
-          const hash = await provider.request({ method: 'eth_sendTransaction', params: [call] })
-          if (typeof hash !== 'string' || hash === '') throw new Error(`${name} has not sent the transaction.`)
-          return hash
+          const asked = { method: 'eth_sendTransaction', params: [call] }
+          const sent = Promise.resolve(source.request(asked)).then((hash) => {
+            if (typeof hash !== 'string' || hash === '') throw new Error(`${name} has not sent the transaction.`)
+            return hash
+          })
+          return patient(sent, sent)
         },
       }
     },
@@ -129,13 +154,13 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
   return {
     ...{ id: `solana:${name}`, name, icon, type: 'solana', source },
     async connect() {
-      const { accounts } = await features[StandardConnect].connect()
+      const { accounts } = await patient(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         ...{ type: 'solana', address: account.address },
         async sign(message) {
-          const [signed] = await features[SIGN].signMessage({ account, message: utf8(message) })
+          const [signed] = await patient(features[SIGN].signMessage({ account, message: utf8(message) }))
           if (!signed) throw new Error(`${name} gave no signature.`)
           return hexOf(signed.signature)
         },
@@ -146,9 +171,11 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           if (!feature) throw new Error(`${name} can not send transactions.`)
           const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
           const chain = chains.includes(wanted) ? wanted : chains[0]!
-          const [sent] = await feature.signAndSendTransaction({ account, transaction, chain })
-          if (!sent) throw new Error(`${name} has not sent the transaction.`)
-          return bs58.encode(sent.signature)
+          const sent = feature.signAndSendTransaction({ account, transaction, chain }).then(([first]) => {
+            if (!first) throw new Error(`${name} has not sent the transaction.`)
+            return bs58.encode(first.signature)
+          })
+          return patient(sent, sent)
         },
       }
     },
