@@ -63,19 +63,34 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     }
   })
 
-  it('signs in again where a key ended, maybe as another wallet', async () => {
+  it('signs in again where a key ended, and keeps what was typed', async () => {
+    await wallet('Test Wallet').click()
+    await press('Create a cluster')
+    await page.locator('dialog').getByRole('button', { name: 'Create it' }).click()
+    await told('The cluster is created.')
+    await page.getByLabel('Address', { exact: true }).fill(`0x${'f7'.repeat(20)}`)
+    await page.getByLabel('Name', { exact: true }).fill('typed')
+    await revoke()
+    await press('Add')
+    await told('sign in again')
+    expect(await page.evaluate("sessionStorage.getItem('clusterd.session')")).toBeNull()
     await wallet('Test Wallet').click()
     await told('Signed in.')
+    expect(await page.locator('.wallets').count()).toBe(0)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed')
+    await press('Add')
+    await told('Added; only members see it.')
+  })
+
+  it('keeps nothing of the wallet before where another one signs in', async () => {
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByLabel('What it is for').fill('typed before')
     await revoke()
     await press('Make a key')
     await told('sign in again')
-    expect(await page.evaluate("sessionStorage.getItem('clusterd.session')")).toBeNull()
     screen.wallet.account = await freshWallet()
     await wallet('Test Wallet').click()
     await told('Signed in.')
-    expect(await page.locator('.wallets').count()).toBe(0)
     expect(await page.getByLabel('What it is for').inputValue()).toBe('')
   })
 

@@ -32,7 +32,7 @@ export default function AccountPages({ page }: { page: string }) {
 }
 
 function Shown({ page }: { page: string }) {
-  const { session, message, say, signOut } = useAccount()
+  const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
   told.current.say = say
   // at once: a later effect would take away what the new page says by then
@@ -68,15 +68,17 @@ function Shown({ page }: { page: string }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
-      {session ? <Page key={session.address} /> : <SignIn />}
+      {(!session || isEnded) && <SignIn />}
+      {session && <Page key={session.address} />}
     </>
   )
 }
 
 function SignIn() {
-  const { wallets } = useAccount()
+  const { wallets, isEnded } = useAccount()
   return (
-    <Card title="Sign in">
+    <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
+      {isEnded && <p>What is typed below stays.</p>}
       <p>
         Choose the wallet that registers, pays and owns. It signs a message that proves that it is yours; nothing is
         sent to a chain and nothing is paid.

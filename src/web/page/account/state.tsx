@@ -36,6 +36,8 @@ export interface Account {
   chains: readonly Chain[]
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
+  /** Tells whether the key is refused: the wallet has to sign in again. */
+  isEnded: boolean
   /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
   owned: Part<OwnedName>
   followed: readonly Followed[]
@@ -110,8 +112,10 @@ interface Known {
 }
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
-/** The key has expired, or was revoked. */
-const KEY_ENDED = 'Your key is not valid any more: sign in again.'
+/** The key is refused: it has expired, or was revoked. */
+class KeyEnded extends Error {
+  override message = 'Your key is not valid any more: sign in again.'
+}
 
 /** Adds a wallet that is none of those known; one that has another one's id gets its own. */
 function withWallet(known: readonly BrowserWallet[], wallet: BrowserWallet): readonly BrowserWallet[] {
@@ -186,6 +190,29 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   )
 }
 
+/** Requests with the wallet's key, until one finds that the key has ended. */
+function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal) {
+  const [endedKey, setEndedKey] = useState<string>()
+  const latest = useRef(session)
+  latest.current = session
+  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+    try {
+      return await call<T>(path, { ...asked, isTestnet, token: session?.token })
+    } catch (error) {
+      if (!session || !isRefused(error)) throw error
+      // some routes refuse proofs beside the key
+      const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
+      const isOver = isRefused(await validated.catch((refused: unknown) => refused))
+      // a late answer ends nothing of who has signed in since
+      if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
+      keepItem(SESSION_ITEM, null)
+      setEndedKey(session.token)
+      throw new KeyEnded()
+    }
+  }
+  return { send, isEnded: session !== null && session.token === endedKey }
+}
+
 function OfWallet({
   isTestnet,
   shared,
@@ -212,28 +239,17 @@ function OfWallet({
       return false
     }
   }
-  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
-    const own = { isTestnet, token: session?.token }
-    try {
-      return await call<T>(path, { ...asked, ...own })
-    } catch (error) {
-      if (!session || !isRefused(error)) throw error
-      // some routes refuse proofs beside the key
-      const isOver = isRefused(await call('/v1/auth/validate', own).catch((refused: unknown) => refused))
-      // a late answer ends nothing of who has signed in since
-      if (!isOver || left.aborted) throw error
-      // said before it goes: with the session goes the part that would tell the error
-      talk.say(KEY_ENDED, 'error')
-      keep(null)
-      throw new Error(KEY_ENDED)
-    }
-  }
+  const { send, isEnded } = useSend(session, isTestnet, left)
   const reload = async () => {
     if (!session) return
-    await attempt(async () => {
+    try {
       await send('/v1/auth/validate')
       setKnown(await readAccount(session, send))
-    })
+    } catch (error) {
+      say(sentenceOf(error), 'error')
+      // before anything is shown, nothing can be lost
+      if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
+    }
   }
   const newest = useRef(reload)
   newest.current = reload
@@ -255,6 +271,7 @@ function OfWallet({
   const value: Account = {
     ...{ session, wallets, chains, ...known, isTestnet, say, attempt, send, reload, account },
     ...{ message: talk.message, question: talk.question, confirmed: (asked) => talk.confirmed(asked, left) },
+    isEnded,
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
       // a newer answer may be shown by now
