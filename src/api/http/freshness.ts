@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { ChainPort } from '../../chains/chain.js'
 import { type HubState, readHubState } from '../../db/deployment/chainStates.js'
@@ -31,21 +30,32 @@ const SERVED_FOR_MS = 1_000
 /** The end of a catch-up shows at once. */
 const STALE_SERVED_FOR_MS = 100
 
-/** Creates the reader of both networks' freshness; each answer serves for a second at most. */
-export function createFreshness({ pool, chains }: Sources): Asked['freshness'] {
-  const hubs = new Map(chains.filter(({ role }) => role === 'hub').map(({ network, label }) => [network, label]))
-  const known = new LRUCache<Network, Freshness>({
-    max: hubs.size + 1,
-    ttl: SERVED_FOR_MS,
-    async fetchMethod(network, _stale, { options }) {
-      const found = freshnessOf(await readHubState(pool, network, hubs.get(network)!))
-      if (found.isCatchingUp) options.ttl = STALE_SERVED_FOR_MS
-      return found
-    },
-  })
-  return (network) => {
-    if (!hubs.has(network)) return CURRENT
-    return known.get(network) ?? (known.fetch(network) as Promise<Freshness>)
+/** Creates the reader of both networks' freshness. */
+export function createFreshness(deps: Sources): Asked['freshness'] {
+  const readers = { mainnet: readerOf('mainnet', deps), testnet: readerOf('testnet', deps) }
+  return (network) => readers[network]()
+}
+
+/** A network's reader; each answer serves for a second at most. */
+function readerOf(network: Network, { pool, chains }: Sources): () => Freshness | Promise<Freshness> {
+  const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
+  let answer: Freshness | Promise<Freshness> = CURRENT
+  let untilMs = hub ? 0 : Number.POSITIVE_INFINITY
+  return () => {
+    if (performance.now() < untilMs) return answer
+    const read = readHubState(pool, network, hub!.label).then(freshnessOf)
+    answer = read
+    untilMs = performance.now() + SERVED_FOR_MS
+    read.then(
+      (found) => {
+        answer = found
+        if (found.isCatchingUp) untilMs = performance.now() + STALE_SERVED_FOR_MS
+      },
+      () => {
+        untilMs = 0
+      },
+    )
+    return read
   }
 }
 
