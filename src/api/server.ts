@@ -72,7 +72,7 @@ export function createApi(deps: ApiDeps): Api {
     protect(server) {
       closeUnused = protectServer(server)
     },
-    changesWaiting: () => contexts.mainnet.turns.size + contexts.testnet.turns.size,
+    changesWaiting: () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     release() {
       for (const network of NETWORKS) contexts[network].waits.end()

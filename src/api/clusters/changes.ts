@@ -167,11 +167,8 @@ export async function change(context: Context, request: Omit<SignedChanges, 'net
   return made.clusterId
 }
 
-/** Waiting changes of a network from which others are refused: more than are made before the first ends its wait. */
-const MAX_WAITING = 1_000
-
 /**
- * Runs a change in its turn; one whose caller is gone by then is dropped.
+ * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
  * @param community the one whose rules it changes
  * @throws ApiError catching_up, unavailable, rate_limited
  */
@@ -183,11 +180,7 @@ export async function inTurn<T extends { kind: string }>(
 ): Promise<Exclude<T, { kind: 'catching_up' }>> {
   const { network, patience } = context
   const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
-  if (context.turns.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
-  const made = await context.turns.add(() => {
-    patience?.signal.throwIfAborted()
-    return make(asked)
-  })
+  const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
   if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)

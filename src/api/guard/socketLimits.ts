@@ -33,6 +33,9 @@ const STATUS_OF_FAULT: Record<string, [status: number, reason: string, message: 
 }
 const BAD_REQUEST: [number, string, string] = [400, 'Bad Request', 'The request is not well-formed HTTP.']
 
+/** Node closes a connection at this one; a browser or a proxy opens the next. */
+const MAX_REQUESTS_OF_SOCKET = 1_000
+
 /**
  * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON.
  * @returns closes the connections that have asked for nothing yet, as a browser opens them ahead: Node counts them as
@@ -46,6 +49,10 @@ export function protectServer(server: Server): () => void {
   })
   server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   server.maxConnections = MAX_CONNECTIONS
+  // all lines of a header count, so that none behind a thousand others is lost; 16 KiB bound them
+  server.maxHeadersCount = 0
+  // requests that wait for their answers on one connection are bounded, too
+  server.maxRequestsPerSocket = MAX_REQUESTS_OF_SOCKET
   server.timeout = IDLE_TIMEOUT_MS
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()

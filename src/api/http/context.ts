@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
@@ -12,6 +11,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { framed, wholeFeed } from '../feed/frame.js'
+import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
@@ -43,8 +43,8 @@ export interface Context {
   streams: Streams
   /** Ids of the clusters that pages of the feed name. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
-  /** Queue of the network's signed changes: few run at once, since the journal's lock serializes them anyway. */
-  turns: PQueue
+  /** Turns of the network's signed changes. */
+  turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
@@ -84,9 +84,6 @@ interface AuthSettings {
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   acceptsErc6492: boolean
 }
-
-/** Concurrency of changes: the first holds the journal's lock while the next two send their first statements. */
-const CHANGES_AT_ONCE = 3
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -146,7 +143,7 @@ export function createContexts({
   }
   const of = (network: Network): Context => {
     const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
-    return { ...shared, network, turns: new PQueue({ concurrency: CHANGES_AT_ONCE }), waits }
+    return { ...shared, network, turns: createTurns(), waits }
   }
   return { mainnet: of('mainnet'), testnet: of('testnet') }
 }

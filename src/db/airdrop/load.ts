@@ -48,7 +48,7 @@ export async function loadAirdrop(
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
     const existing = await findStored(client, network, community)
-    if (existing?.fileHash.equals(request.fileHash)) return false
+    if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label) return false
     if (existing) assertReplaceable(existing, request)
     const tree = buildTree(rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)))
     const airdrop = await nextNumber(client)
@@ -88,7 +88,7 @@ export async function removeAirdrop(pool: pg.Pool, network: Network, community: 
   })
 }
 
-type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'fileHash' | 'leafCount' | 'claimed'>
+type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
 
 /** The airdrop as this transaction sees it, null where there is none; a lock holds off claims and other commands. */
 async function findStored(
@@ -97,7 +97,7 @@ async function findStored(
   community: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<StoredFile | null> {
-  const sql = `SELECT airdrop, community, file_hash, leaf_count FROM airdrops WHERE network = $1 AND community = $2 ${lock}`
+  const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops WHERE network = $1 AND community = $2 ${lock}`
   const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
   if (!row) return null
   const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
