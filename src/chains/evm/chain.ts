@@ -14,7 +14,7 @@ import {
 } from '../chain.js'
 import { orIfRefused, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import type { PoolOptions, Use } from '../rpc/nodes.js'
+import { orIfDisputed, type PoolOptions, type Use } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
@@ -96,8 +96,8 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
       asking(async () => {
         const question = { sender, nonce, confirmed }
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
-        const isHeld = hash !== null && (await rpc.quorum((call) => holdsNonce(call, hash, question)))
-        return isHeld ? hash : null
+        const isHeld = hash !== null && rpc.quorum((call) => holdsNonce(call, hash, question))
+        return (await orIfDisputed(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
@@ -124,9 +124,9 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
 
 /** Creates the RPC pool of a configured chain. */
 export const createChainRpc = (
-  { label, rpcUrls: urls, chainId, genesisHash }: Omit<ChainConfig, 'contract'>,
+  { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
   onFault?: PoolOptions<Hex>['onFault'],
-): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault })
+): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
 /** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {

@@ -73,7 +73,7 @@ interface Heads {
  */
 export function agreed(looks: readonly Look[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = looks[0]!
-  const known = looks.filter(({ head }) => head >= confirmedHead)
+  const known = looks.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
   const nonce = NONCE_STATES.find((state) => known.some((one) => one.nonce === state))!
   const mined = known.find((one) => one.mined?.isConfirmed)?.mined ?? known.find((one) => one.mined)?.mined ?? null

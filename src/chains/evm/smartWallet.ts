@@ -7,6 +7,7 @@ import {
   type SmartWalletPort,
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
+import { orIfDisputed } from '../rpc/nodes.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { servedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
@@ -41,7 +42,7 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
     try {
       // a single node that lies would sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
-      return await orIfRefused(isSigned, false)
+      return await orIfDisputed(orIfRefused(isSigned, false), false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)

@@ -37,8 +37,8 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
     connect: (url, limitMs) => callOver(url, { timeoutMs, limitMs }),
     readGenesis,
     headOf: async (call) => {
-      const head = await call<{ number: Hex } | null>('eth_getBlockByNumber', ['latest', false])
-      return Number(head?.number ?? Number.NaN)
+      const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])
+      return { height: Number(head?.number ?? Number.NaN), timeMs: head && Number(head.timestamp) * 1_000 }
     },
     behindBlocks: BEHIND_BLOCKS,
   })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
-import { judgeHeads } from './headChoice.js'
+import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
 
 export { type Call, type NodeHealth, WrongChainError } from './node.js'
@@ -9,6 +9,16 @@ export { type Call, type NodeHealth, WrongChainError } from './node.js'
 /** Nodes that tell otherwise than each other about what is believed for ever. */
 export class DisagreementError extends ChainUnavailableError {
   override name = 'DisagreementError'
+}
+
+/** Waits for a quorum; nodes that contradict each other give `fallback` instead. */
+export async function orIfDisputed<T>(asked: Promise<T> | T, fallback: T): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof DisagreementError) return fallback
+    throw error
+  }
 }
 
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
@@ -27,10 +37,12 @@ export interface NodesOptions<Hash extends string> {
   connect(url: string, limitMs?: number): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
-  /** Height of a node's newest block. */
-  headOf(call: Call): Promise<number>
+  /** Newest block of a node's chain. */
+  headOf(call: Call): Promise<Head>
   /** Nodes whose head is further than this behind others' count as lagging. */
   behindBlocks: number
+  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
+  leastBlockMs?: number | undefined
   /** Most that the pool may ask of each node; unbounded where it is left out. */
   share?: Share | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
@@ -39,7 +51,7 @@ export interface NodesOptions<Hash extends string> {
 /** Options of a pool that are not those of its kind of chain. */
 export type PoolOptions<Hash extends string> = Pick<
   NodesOptions<Hash>,
-  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share'
+  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share' | 'leastBlockMs'
 > & {
   timeoutMs?: number
 }
@@ -209,15 +221,16 @@ export class NodePool<Hash extends string> {
       node.rank(performance.now()) > 1 ? null : this.#headOf(node).catch(() => null),
     )
     const heads = await Promise.all(asked)
-    const verdicts = judgeHeads(heads, this.#options.behindBlocks)
+    const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
+    const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
       node.head = verdict
       if (verdict === 'good' || verdict === 'unknown') continue
       for (const pool of this.#family.pools.values())
         pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
-      const others = heads.flatMap((head, other) => (head !== null && other !== i ? [head] : []))
-      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]}, others' ${others.join(', ')}`))
+      const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
+      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
     }
   }
 
@@ -262,7 +275,7 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  async #headOf(node: Node): Promise<number> {
+  async #headOf(node: Node): Promise<Head> {
     await this.#check(node)
     return this.#options.headOf(node.call)
   }

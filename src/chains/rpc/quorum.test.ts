@@ -15,7 +15,7 @@ const askFor = (heedsTooMuch: boolean, ...told: unknown[]): Promise<unknown> => 
         return answer as T
       }
     },
-    headOf: async () => 1,
+    headOf: async () => ({ height: 1, timeMs: null }),
   })
   return pool.quorum((call) => call('eth_call', []), isDeepStrictEqual, heedsTooMuch)
 }

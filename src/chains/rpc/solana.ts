@@ -20,7 +20,12 @@ export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: 
     ...options,
     connect: (url, limitMs = timeoutMs) => clusterCall(url, Math.min(timeoutMs, limitMs)),
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
-    headOf: (call) => call<number>('getSlot', [{ commitment: 'confirmed' }]),
+    headOf: async (call) => {
+      const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])
+      // a node may not know the time of its newest slot
+      const timeS = await call<number | null>('getBlockTime', [height]).catch(() => null)
+      return { height, timeMs: timeS === null ? null : timeS * 1_000 }
+    },
     behindBlocks: BEHIND_SLOTS,
   })
 }

@@ -25,7 +25,11 @@ const isFinal = (seen: ChainTx | SolanaTx): seen is Included =>
 const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block : seen.slot)
 
 const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
-  isIncluded(a) && isIncluded(b) && placeOf(a) === placeOf(b) && a.succeeded === b.succeeded
+  isIncluded(a) &&
+  isIncluded(b) &&
+  placeOf(a) === placeOf(b) &&
+  a.succeeded === b.succeeded &&
+  a.isRegistration === b.isRegistration
 
 /** Looks at a transaction: what would make a status terminal is unconfirmed while two nodes contradict each other. */
 export async function twiceSeen<T extends ChainTx | SolanaTx>(

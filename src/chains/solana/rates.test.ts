@@ -18,9 +18,9 @@ const GWEI = 10n ** 9n
 
 /** A node by its price of SOL, in dollars. */
 const nodeOf =
-  (solUsd: number): Call =>
+  (solUsd: number, gasWei = () => GWEI): Call =>
   async <T>(method: string, [tx]: readonly unknown[]) => {
-    if (method === 'eth_gasPrice') return `0x${GWEI.toString(16)}` as T
+    if (method === 'eth_gasPrice') return `0x${gasWei().toString(16)}` as T
     const { to, data } = tx as { to: string; data: string }
     if (data.startsWith(DECIMALS)) return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
     const price = BigInt(to === feeds.solUsd ? solUsd : 3_000) * 10n ** 8n
@@ -35,7 +35,7 @@ const hubOf = (...nodes: Call[]) =>
   new NodePool<string>({
     ...{ label: '1', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 3 },
     connect: (url) => nodes[Number(url.at(-1))]!,
-    ...{ readGenesis: async () => 'genesis', headOf: async () => 1 },
+    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: 1, timeMs: null }) },
   })
 
 let atMs = 1
@@ -72,6 +72,19 @@ it('is refused where it jumped since the last quotes', async () => {
   await rates()
   ;[nowMs, solUsd] = [nowMs + 3_000, 200]
   await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
+})
+
+it('takes the least price of gas that a node tells: nothing else bounds it', async () => {
+  for (const [first, second] of [
+    [1_000n, 3n],
+    [3n, 1_000n],
+  ] as const) {
+    const hub = hubOf(
+      nodeOf(150, () => first * GWEI),
+      nodeOf(150, () => second * GWEI),
+    )
+    expect((await createRates(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
+  }
 })
 
 it('compares no price with one from before the clock was set back', async () => {

@@ -43,9 +43,15 @@ export function createRates(
     )
 
   const read = async (): Promise<HubRates> => {
-    const rates = await orUnavailable('getting the prices of ETH and SOL', () =>
-      hub.quorum((call) => readRates(call, feeds), isNear),
-    )
+    // a price of gas is bounded by nothing: the least that a node tells counts
+    const gasPrices: bigint[] = []
+    const ask = async (call: Call): Promise<HubRates> => {
+      const told = await readRates(call, feeds)
+      gasPrices.push(told.gasPriceWei)
+      return told
+    }
+    const agreed = await orUnavailable('getting the prices of ETH and SOL', () => hub.quorum(ask, isNear))
+    const rates = { ...agreed, gasPriceWei: gasPrices.reduce((least, wei) => (wei < least ? wei : least)) }
     const atMs = nowMs()
     // a clock that was set back makes no price of an earlier day a recent one
     const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null

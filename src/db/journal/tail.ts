@@ -3,8 +3,7 @@ import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Columns } from '../pg/arrays.js'
-import { insertRows } from '../pg/insert.js'
+import { type Columns, insertRows } from '../pg/arrays.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */

@@ -38,7 +38,9 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
       isDeepStrictEqual,
       to - from >= LEAST_SHARED_BLOCKS,
     )
-    width.answered(to - from + 1, sizeOf(range.decoded))
+    const logs = sizeOf(range.decoded)
+    if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
+    width.answered(to - from + 1, logs)
     return [range]
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
@@ -59,7 +61,6 @@ async function readRange(
 ): Promise<ConfirmedRange> {
   const { config } = chain
   const range = await readLogs(call, filterOf(config), { from, to, ...(checkFrom !== undefined && { checkFrom }) })
-  if (range.logs.length > MOST_LOGS && from < to) throw new RpcError('too_much', `${range.logs.length} logs`)
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))

@@ -53,13 +53,16 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Ca
 }
 
 /** Takes listed transactions over some nodes, in their order. */
-async function take(told: readonly Told[], signatures = ['a']): Promise<ReadTransaction[]> {
-  const taken: ReadTransaction[] = []
-  const nodes = told.map(nodeOf)
+async function take(
+  told: readonly (Told | Call)[],
+  signatures = ['a'],
+  taken: ReadTransaction[] = [],
+): Promise<ReadTransaction[]> {
+  const nodes = told.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
   const rpc = new NodePool<string>({
     ...{ label: 'solana', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 50 },
     connect: (url) => nodes[Number(url.at(-1))]!,
-    ...{ readGenesis: async () => 'genesis', headOf: async () => SLOT },
+    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: SLOT, timeMs: null }) },
   })
   const identity = { network: 'mainnet', genesisHash: Buffer.alloc(32), programId: Buffer.alloc(32), quoteKeys: [] }
   const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized', identity, label: 'solana' }
@@ -144,6 +147,19 @@ it.concurrent('an only node that lacks what it lists, or has it in another slot,
   for (const told of [NONE!, { has: { a: { ...PAID, slot: 2 ** 40 } } }])
     await expect(take([told])).rejects.toThrow('not there yet')
 })
+
+it.concurrent('what comes before one that a node has not come to, or that is limited, is taken', async () => {
+  const both = { has: { a: PAID, b: PAID } }
+  const limited: Call = async (method, params) => {
+    if (method === 'getTransaction' && params[0] === 'b') throw new RpcError('rate_limited', 'HTTP 429', 1_500)
+    return nodeOf(both)(method, params)
+  }
+  for (const nodes of [[both, ONE!], [limited]]) {
+    const taken: ReadTransaction[] = []
+    await expect(take(nodes, ['a', 'b'], taken)).rejects.toThrow()
+    expect(signaturesOf(taken)).toEqual(['a'])
+  }
+}, 20_000)
 
 it.concurrent('one that a node has not come to is taken as soon as both have it', async () => {
   const both = { has: { a: PAID, b: PAID } }

@@ -15,6 +15,8 @@ import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions of one database transaction. */
 const CHUNK = 200
+/** Read at once: a node that hangs, or asks to wait, rests before the next are asked for. */
+const AT_ONCE = 16
 /** Looks at a transaction, and the pause between two: a node may come some seconds after another one. */
 const MOST_LOOKS = 5
 const LOOK_MS = 500
@@ -22,7 +24,7 @@ const LOOK_MS = 500
 /**
  * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
  * @param write takes those of a chunk that there are
- * @throws DisagreementError where nodes contradict each other, once the chunks before are written
+ * @throws DisagreementError where nodes contradict each other, once all that comes before is written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
@@ -34,7 +36,7 @@ export async function inChunks(
   let done = 0
   let registrations = 0
   while (done < listed.length && !signal.aborted) {
-    const told = await Promise.all(listed.slice(done, done + CHUNK).map((one) => agreedOn(options, one)))
+    const told = await readChunk(options, listed.slice(done, done + CHUNK))
     const txs = told.filter((tx) => tx !== null)
     await write(txs)
     done += told.length
@@ -42,6 +44,22 @@ export async function inChunks(
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
     onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
   }
+}
+
+/** Words of nodes on some transactions, up to the first that is open. @throws whatever keeps the first of all open */
+async function readChunk(
+  options: PaymentWatcherOptions,
+  some: readonly ListedTransaction[],
+): Promise<(ReadTransaction | null)[]> {
+  const told: (ReadTransaction | null)[] = []
+  for (let i = 0; i < some.length; i += AT_ONCE) {
+    for (const one of await Promise.allSettled(some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)))) {
+      if (one.status === 'fulfilled') told.push(one.value)
+      else if (told.length === 0) throw one.reason
+      else return told
+    }
+  }
+  return told
 }
 
 /** Word of nodes on a transaction, null where they have none. */

@@ -43,7 +43,8 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
-  if (!mined.isConfirmed) return WAIT
+  // a node may have lost the receipt that another one shows
+  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })

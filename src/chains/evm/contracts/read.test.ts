@@ -13,7 +13,7 @@ it('an answer that is none of the contract’s is its node’s fault: another no
       (url): Call =>
       async <T>() =>
         answers[url] as T,
-    headOf: async () => 8,
+    headOf: async () => ({ height: 8, timeMs: null }),
   })
   const question = { abi: hubAbi, functionName: 'deliverLimit' } as const
   expect(await rpc.onOneNode((call) => readContract(call, `0x${'11'.repeat(20)}`, question))).toBe(7n)
