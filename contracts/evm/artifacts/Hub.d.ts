@@ -65,6 +65,7 @@ export declare const hubAbi: readonly [
   { inputs: readonly [{ internalType: "bytes32"; name: "name"; type: "bytes32" }, { internalType: "bytes32"; name: "referral"; type: "bytes32" }]; name: "placeBid"; outputs: readonly []; stateMutability: "payable"; type: "function" },
   { inputs: readonly [{ internalType: "uint256[]"; name: "amounts"; type: "uint256[]" }, { internalType: "bytes32[]"; name: "names"; type: "bytes32[]" }]; name: "placeBids"; outputs: readonly []; stateMutability: "payable"; type: "function" },
   { inputs: readonly [{ internalType: "uint256[]"; name: "amounts"; type: "uint256[]" }, { internalType: "bytes32[]"; name: "names"; type: "bytes32[]" }, { internalType: "bytes32"; name: "referral"; type: "bytes32" }]; name: "placeBids"; outputs: readonly []; stateMutability: "payable"; type: "function" },
+  { inputs: readonly []; name: "recordHash"; outputs: readonly [{ internalType: "bytes32"; name: ""; type: "bytes32" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly [{ internalType: "uint32"; name: "eid"; type: "uint32" }, { internalType: "bytes32"; name: "from"; type: "bytes32" }]; name: "refundOf"; outputs: readonly [{ internalType: "uint256"; name: "amount"; type: "uint256" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly []; name: "relayer"; outputs: readonly [{ internalType: "address"; name: ""; type: "address" }]; stateMutability: "view"; type: "function" },
   { inputs: readonly []; name: "renounceOwnership"; outputs: readonly []; stateMutability: "view"; type: "function" },

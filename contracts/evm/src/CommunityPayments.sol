@@ -9,6 +9,7 @@ import { ReentrancyGuard } from "@openzeppelin/contracts/utils/ReentrancyGuard.s
 import { ICommunityPayments } from "./interfaces/ICommunityPayments.sol";
 import { Names } from "./libraries/Names.sol";
 import { Signatures } from "./libraries/Signatures.sol";
+import { Record } from "./Record.sol";
 import { Roles } from "./Roles.sol";
 
 /// @title Payments for names of communities; see ICommunityPayments for what it does
@@ -19,7 +20,7 @@ import { Roles } from "./Roles.sol";
 ///   coin and each token, balance >= owed after every call and during each, unless the token itself takes some away.
 ///   Money that comes in any other way (sent by mistake, forced in, a token's positive rebase) stays for good: a way
 ///   out of it would be a way out of what is owed. An ERC-721 "paid" by its id comes in and never goes out.
-contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
+contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard, Record {
     using SafeERC20 for IERC20;
 
     /// @dev Books of a token, in one word: 2^64 payments of 2^128 fit.
@@ -114,7 +115,13 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
             bid.walletName,
             bid.referralAddress
         );
+        _record(Held.selector, paymentId);
         emit Held(paymentId, payment.number, payment.reclaimableAt);
+    }
+
+    /// An id is a hash of all of its payment, so its topic and itself say all that a log says.
+    function _record(bytes32 topic, bytes32 id) private {
+        recordHash = keccak256(abi.encode(recordHash, block.timestamp, topic, id));
     }
 
     // ---- what becomes of a payment
@@ -125,8 +132,10 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
         for (uint256 i = 0; i < payments.length; ++i) {
             Payment calldata payment = payments[i];
             bytes32 id = idOf(payment);
-            if (_end(id, Outcome.Refused, payment, payment.payer))
+            if (_end(id, Outcome.Refused, payment, payment.payer)) {
+                _record(Refused.selector, id);
                 emit Refused(id, payment.payer, payment.token, payment.amount);
+            }
         }
     }
 
@@ -157,8 +166,10 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
     function _release(Payment[] calldata payments, bytes32[] memory ids) private {
         for (uint256 i = 0; i < payments.length; ++i) {
             Payment calldata payment = payments[i];
-            if (_end(ids[i], Outcome.Released, payment, payment.recipient))
+            if (_end(ids[i], Outcome.Released, payment, payment.recipient)) {
+                _record(Released.selector, ids[i]);
                 emit Released(ids[i], payment.recipient, payment.token, payment.amount);
+            }
         }
     }
 
@@ -169,8 +180,10 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard {
             if (block.timestamp < payment.reclaimableAt)
                 revert NotReclaimable(uint64(block.timestamp), payment.reclaimableAt);
             bytes32 id = idOf(payment);
-            if (_end(id, Outcome.Reclaimed, payment, payment.payer))
+            if (_end(id, Outcome.Reclaimed, payment, payment.payer)) {
+                _record(Reclaimed.selector, id);
                 emit Reclaimed(id, payment.payer, payment.token, payment.amount);
+            }
         }
     }
 

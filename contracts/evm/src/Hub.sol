@@ -5,7 +5,9 @@ import { OAppCore } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppCore.sol";
 import { OAppReceiver, Origin } from "@layerzerolabs/oapp-evm/contracts/oapp/OAppReceiver.sol";
 import { Ownable } from "@openzeppelin/contracts/access/Ownable.sol";
 import { Guarded } from "./Guarded.sol";
+import { Record } from "./Record.sol";
 import { IHub } from "./interfaces/IHub.sol";
+import { IMinimum } from "./interfaces/IMinimum.sol";
 import { HubMessage } from "./libraries/HubMessage.sol";
 import { Names } from "./libraries/Names.sol";
 
@@ -17,11 +19,14 @@ import { Names } from "./libraries/Names.sol";
 /// cannot count is credited, and what remains to revert is what a retry mends (another value than the sum, too little
 /// gas, a receiver that does not take its money now). State is written and logged before money leaves; balance >= owed
 /// holds after every call and during each.
-contract Hub is IHub, OAppReceiver, Guarded {
+contract Hub is IHub, OAppReceiver, Guarded, Record {
     using HubMessage for bytes;
 
     /// The chain of direct calls among credits; no endpoint of LayerZero has this id.
     uint32 private constant HERE = 0;
+    /// Topics of the two forms of `Bid`, which one name stands for.
+    bytes32 private constant BID = keccak256("Bid(bytes32,uint256,bytes32)");
+    bytes32 private constant BID_WITH_REFERRAL = keccak256("Bid(bytes32,uint256,bytes32,bytes32)");
 
     /// @inheritdoc IHub
     mapping(bytes32 name => bytes32 owner) public override ownerOf;
@@ -135,7 +140,7 @@ contract Hub is IHub, OAppReceiver, Guarded {
         uint256 sum = _requireBatch(delivery.amounts, delivery.names);
         _delivered[source][index] = bits | bit;
         won = sum - _judgeAll(from, delivery.amounts, delivery.names, delivery.referral);
-        emit Received(keccak256(abi.encodePacked(source, sequence)), from, delivery.names.length);
+        _received(keccak256(abi.encodePacked(source, sequence)), from, delivery.names.length);
     }
 
     /// A message of a peer, given by the endpoint, which takes each only once. A pause stops bids alone, so the kind is
@@ -167,7 +172,7 @@ contract Hub is IHub, OAppReceiver, Guarded {
         // Whoever executes chooses the value; with the right one the same message goes through.
         if (msg.value != sum) revert WrongValue(msg.value, sum);
         _credit(eid, from, _judgeAll(from, amounts, names, referral));
-        emit Received(guid, from, names.length);
+        _received(guid, from, names.length);
     }
 
     function _receiveWithdrawal(uint32 eid, bytes32 guid, bytes32 from, bytes calldata hubCalldata) private {
@@ -176,7 +181,7 @@ contract Hub is IHub, OAppReceiver, Guarded {
         _credit(eid, from, msg.value);
         uint256 amount = refundOf[eid][from];
         if (amount != 0) _debit(eid, from, to, amount);
-        emit Received(guid, from, 0);
+        _received(guid, from, 0);
         if (amount != 0) _pay(to, amount);
     }
 
@@ -184,7 +189,12 @@ contract Hub is IHub, OAppReceiver, Guarded {
         emit MessageRefused(guid, from, msg.value);
         // nobody could withdraw a credit of nobody's
         if (from != bytes32(0)) _credit(eid, from, msg.value);
-        emit Received(guid, from, 0);
+        _received(guid, from, 0);
+    }
+
+    function _received(bytes32 guid, bytes32 from, uint256 bids) private {
+        recordHash = keccak256(abi.encode(recordHash, block.timestamp, Received.selector, guid, from, bids));
+        emit Received(guid, from, bids);
     }
 
     // ---- judging
@@ -205,6 +215,9 @@ contract Hub is IHub, OAppReceiver, Guarded {
                 continue;
             }
             _log(from, amounts[i], names[i], referral);
+            recordHash = keccak256(
+                abi.encode(recordHash, block.timestamp, BidRefused.selector, from, names[i], amounts[i], reason)
+            );
             emit BidRefused(from, amounts[i], names[i], reason);
             lost += amounts[i];
         }
@@ -224,8 +237,15 @@ contract Hub is IHub, OAppReceiver, Guarded {
     }
 
     function _log(bytes32 from, uint256 amount, bytes32 name, bytes32 referral) private {
-        if (referral == bytes32(0)) emit Bid(from, amount, name);
-        else emit Bid(from, amount, name, referral);
+        if (referral == bytes32(0)) {
+            recordHash = keccak256(abi.encode(recordHash, block.timestamp, BID, from, amount, name));
+            emit Bid(from, amount, name);
+        } else {
+            recordHash = keccak256(
+                abi.encode(recordHash, block.timestamp, BID_WITH_REFERRAL, from, amount, name, referral)
+            );
+            emit Bid(from, amount, name, referral);
+        }
     }
 
     function _requireBatch(uint256[] calldata amounts, bytes32[] calldata names) private pure returns (uint256) {
@@ -240,6 +260,7 @@ contract Hub is IHub, OAppReceiver, Guarded {
         if (amount == 0) return;
         refundOf[eid][from] += amount;
         owed += amount;
+        recordHash = keccak256(abi.encode(recordHash, block.timestamp, Credited.selector, from, eid, amount));
         emit Credited(from, eid, amount);
     }
 
@@ -247,6 +268,9 @@ contract Hub is IHub, OAppReceiver, Guarded {
     function _debit(uint32 eid, bytes32 from, address to, uint256 amount) private {
         refundOf[eid][from] = 0;
         owed -= amount;
+        recordHash = keccak256(
+            abi.encode(recordHash, block.timestamp, RefundWithdrawn.selector, from, eid, to, amount)
+        );
         emit RefundWithdrawn(from, eid, to, amount);
     }
 
@@ -292,6 +316,11 @@ contract Hub is IHub, OAppReceiver, Guarded {
     }
 
     // ---- settings
+
+    function _setMinimum(uint256 minimum_) internal override {
+        super._setMinimum(minimum_);
+        recordHash = keccak256(abi.encode(recordHash, block.timestamp, IMinimum.MinimumSet.selector, minimum_));
+    }
 
     /// @inheritdoc IHub
     function setDeliverLimit(uint256 weiPerDay) external override onlyOwner {

@@ -22,7 +22,7 @@ abstract contract Minimum is IMinimum, Ownable2Step, Pausable {
         _setMinimum(minimum_);
     }
 
-    function _setMinimum(uint256 minimum_) internal {
+    function _setMinimum(uint256 minimum_) internal virtual {
         if (minimum_ > type(uint88).max) revert MinimumTooHigh(minimum_, type(uint88).max);
         _minimum = uint88(minimum_);
         emit MinimumSet(minimum_);

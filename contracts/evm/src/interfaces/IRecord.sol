@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+/// @title A checksum of a contract's logs, kept by the contract itself
+/// @notice Each log that decides something changes one word of state. Who has read the logs computes the same word, and
+/// compares it with the contract's at the same block: no node can leave out, add, change, reorder or re-time a log
+/// without showing another word, which a proof of storage (EIP-1186) ties to the block's header.
+/// @dev The hub: keccak256(abi.encode(recordHash, block.timestamp, topics..., data words...)) for each `Bid`,
+/// `BidRefused`, `MinimumSet`, `Received`, `Credited` and `RefundWithdrawn`. The payments contract:
+/// keccak256(abi.encode(recordHash, block.timestamp, topic, paymentId)) for each `Held`, `Refused`, `Released` and
+/// `Reclaimed`; an id is a hash of all of its payment.
+interface IRecord {
+    /// @notice The hash over all of the record so far; zero before its first log.
+    function recordHash() external view returns (bytes32);
+}
