@@ -35,7 +35,8 @@ describe('chains of a start', () => {
       { ...SPOKE, label: '8453', chainId: 8453, rpcUrls: [other.rpcUrl] },
     ]
     daemon = await startTestDaemon(world.postgres.url, { chains: [{ ...world.config, pollMs: 100 }, ...spokes] })
-    expect(daemon.startMs).toBeLessThan(5_000)
+    // less than a call to a silent node may take
+    expect(daemon.startMs).toBeLessThan(10_000)
     expect((await fetch(`${daemon.ops}/ready`)).status).toBe(200)
     expect((await fetch(`${daemon.api}/v1/networks`)).status).toBe(200)
     const wrong = 'chain "8453": has not answered yet'
