@@ -19,6 +19,7 @@ import {
 } from './support/hub.js'
 import { EXAMPLES, encodeBids, KINDS, MOST_WEI, type Step, step } from './support/hubSteps.js'
 import { createModel, type Log, type Model, type ModelBid, type ModelDelivery, type Outcome } from './support/model.js'
+import { expectRecord } from './support/record.js'
 import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 
 /** Calls of one run, about: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
@@ -120,6 +121,7 @@ async function runSteps(steps: readonly Step[]) {
     expect([key, model.creditOf(Number(eid), from)]).toEqual([key, amount])
     expect([key, await world.refundOf(from, Number(eid))]).toEqual([key, amount])
   }
+  await expectRecord(world.publicClient, { hub: world.hub })
   for (const to of QUIET) expect(await world.balance(to)).toBe(books.paid.get(to.toLowerCase()) ?? 0n)
 }
 

@@ -19,6 +19,7 @@ import {
   TOKEN,
 } from './support/payments.js'
 import { createPaymentsModel, type Outcome } from './support/payments-model.js'
+import { expectRecord } from './support/record.js'
 
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
 const CALLS = Number(process.env.FUZZ_CALLS ?? 2_500)
@@ -123,6 +124,8 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     }
     for (const token of new Set(tokens)) expect(await moneyOf(token)).toEqual(model.money(token))
   }
+
+  await expectRecord(world.publicClient, { payments: world.payments })
 
   // a token that hides its books would answer something else
   await world.succeed(tokenTx('setMode', [0]))

@@ -86,7 +86,7 @@ const CHUNK_BLOCKS = 32
 const isQuantity = (value: unknown): boolean => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
 
 /** Times of the logs' blocks. Many nodes put them into the log; the headers of others are read. */
-async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
+export async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
   if (logs.every(({ blockTimestamp }) => isQuantity(blockTimestamp))) return (log) => Number(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
