@@ -3,21 +3,21 @@ import type { TextFile } from './tree.js'
 
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
-  '(top)': 910,
-  api: 8_180,
-  chains: 6_870,
-  cli: 3_660,
-  client: 920,
-  config: 1_370,
-  contracts: 50,
-  db: 7_930,
-  indexer: 2_690,
-  ops: 1_430,
-  push: 760,
-  registry: 4_320,
-  relayer: 2_130,
-  testing: 4_920,
-  web: 3_800,
+  '(top)': 902,
+  api: 8_082,
+  chains: 6_763,
+  cli: 3_488,
+  client: 915,
+  config: 1_342,
+  contracts: 49,
+  db: 7_624,
+  indexer: 2_558,
+  ops: 1_418,
+  push: 754,
+  registry: 4_299,
+  relayer: 2_127,
+  testing: 4_914,
+  web: 3_795,
 }
 
 /** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */
