@@ -2,7 +2,6 @@
 import { Command } from 'commander'
 import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
-import { addCommunityCommands } from './cli/community/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import { loadEnvFileFor } from './cli/envFile.js'
 import { addInitCommand } from './cli/init/commands.js'
@@ -62,7 +61,6 @@ addInitCommand(program)
 addJournalCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
-addCommunityCommands(program)
 addAirdropCommands(program)
 addContractCommands(program)
 addSolanaCommands(program)

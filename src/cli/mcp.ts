@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { VERSION } from '../api/http/version.js'
 import { Client, ClusterdError } from '../client/index.js'
+import { NAME_RULE } from '../registry/primitives/nameRule.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
@@ -13,7 +14,7 @@ const MAX_WAIT_S = 50
 const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in a deployment of clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s own wallet. Amounts are in the smallest unit, as text.'
 
-const name = z.string().describe('A name: 1 to 32 of a-z, 0-9, _ and -')
+const name = z.string().describe(`A name: ${NAME_RULE}`)
 const address = z.string().describe('An address: EVM, Solana, or another chain’s')
 const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
 

@@ -90,10 +90,8 @@ export async function failures(id: string | undefined, { json }: { json?: boolea
   const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
   printList(found, {
     ...{ json, none: 'No delivery has failed.', describe: (failure) => failure },
-    titles: ['WEBHOOK', 'WHEN', 'MESSAGE', 'REASON', 'CURSOR'],
-    cells: ({ webhook, atMs, message, reason, cursor }) => [
-      ...[webhook, new Date(atMs).toISOString(), message, reason, cursor ?? 'start'],
-    ],
+    titles: ['WEBHOOK', 'WHEN', 'MESSAGE', 'REASON'],
+    cells: ({ webhook, atMs, message, reason }) => [webhook, new Date(atMs).toISOString(), message, reason],
   })
 }
 

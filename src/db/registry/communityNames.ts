@@ -1,4 +1,3 @@
-import type { RulesVersion } from '../../registry/community/history.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
@@ -30,38 +29,6 @@ export async function findCommunityRules(
   const rows = await rulesNow(db, network, [name])
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
-
-/** Every version of a community's rules, oldest first; none where the canonical name is no community. */
-export async function findCommunityHistory(db: Queryable, network: Network, name: string): Promise<RulesVersion[]> {
-  const rows = await history(db, network, [name])
-  return rows.map(({ atMs, body }) => ({ atMs, rules: rulesOfBody(body) }))
-}
-
-const history = prepare<{ atMs: number; body: Buffer }>(
-  'community_history',
-  (l) => `SELECT j.at_ms, j.body FROM journal_heads h
-    JOIN ${l.communities} c ON c.network = ${l.network} AND c.name = $1
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
-    WHERE h.network = ${l.network} ORDER BY c.seq`,
-)
-
-/** Communities by name, each with the number of names below it. */
-export async function listCommunities(
-  db: Queryable,
-  network: Network,
-): Promise<{ name: string; names: number; rules: CommunityRules }[]> {
-  const rows = await communities(db, network, [])
-  return rows.map(({ name, names, body }) => ({ name, names, rules: rulesOfBody(body) }))
-}
-
-const communities = prepare<{ name: string; names: number; body: Buffer }>(
-  'communities',
-  (l) => `SELECT c.name, n.names, j.body FROM journal_heads h
-    CROSS JOIN (SELECT name, max(seq) AS seq FROM ${l.communities} WHERE network = ${l.network} GROUP BY name) c
-    CROSS JOIN LATERAL (SELECT count(*) AS names FROM ${l.communityNames} WHERE network = ${l.network} AND community = c.name) n
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
-    WHERE h.network = ${l.network} ORDER BY c.name`,
-)
 
 /** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
 const PAYERS = 8
