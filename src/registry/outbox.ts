@@ -73,7 +73,6 @@ export type Purpose = 'deliver' | 'cancel'
 /** Signed transaction of an EVM chain: valid while its nonce is unused. */
 export interface NonceTx {
   hash: Hex
-  /** Signed bytes. */
   raw: Hex
   purpose: Purpose
   gas: bigint

@@ -39,7 +39,6 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 export const wallet = bytes().refine(isStored(decodeWallet), ABORT)
 /** Stored address of a wallet that can sign in: only those sign changes, pay, and get community names. */
 export const signer = bytes().refine(isStored(decodeAddress), ABORT)
-/** A canonical name. */
 export const name = z.string().refine((text) => parseName(text) === text, ABORT)
 
 /** Encodes a body. @throws RangeError for a value that the schema refuses */

@@ -35,7 +35,6 @@ export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
   event: PublicEvent
   /** Position within its entry, from 0. */
   place: number
-  /** Events of its entry. */
   count: number
 }
 

@@ -1,10 +1,11 @@
 import { toHex } from './bytes.js'
-import { NAME, NAME_MAX_BYTES, NAME_RULE } from './nameRule.js'
+import { NAME, NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from './nameRule.js'
 
 export const DEFAULT_WALLET_NAME = 'main'
 
-// lower-cased by ASCII rules only, so that no Unicode look-alike folds into a name
-const ANY_CASE = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
+const ANY_CASE = new RegExp(`^${NAME_PATTERN}$`)
+/** Tells of each byte whether it is a letter of names: a table, since words are read once per log. */
+const IS_LETTER = Uint8Array.from({ length: 256 }, (_, byte) => Number(NAME.test(String.fromCharCode(byte))))
 
 /** Canonical form of a cluster or wallet name, null for a malformed one. */
 export const parseName = (input: string): string | null => (ANY_CASE.test(input) ? input.toLowerCase() : null)
@@ -45,8 +46,7 @@ export function wordToName(word: Buffer): string | null {
   for (; length < NAME_MAX_BYTES; length++) {
     const byte = word[length]!
     if (byte === 0) break
-    // byte-wise check, since this runs once per log
-    if (!((byte >= 97 && byte <= 122) || (byte >= 48 && byte <= 57) || byte === 45 || byte === 95)) return null
+    if (IS_LETTER[byte] !== 1) return null
   }
   if (length === 0) return null
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null

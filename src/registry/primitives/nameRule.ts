@@ -1,8 +1,11 @@
-/** The rule for names, without an import, so that the pages have the same one (the contracts': Names.sol). */
+/** The rule for names, without an import: the pages have it too. The contracts have theirs: Names.sol, community.rs. */
 
 /** Maximum length of a name: on chain it is left-aligned ASCII in a zero-filled bytes32. */
 export const NAME_MAX_BYTES = 32
+const LETTERS = 'a-z0-9_\\-'
 /** A canonical name. */
-export const NAME = new RegExp(`^[a-z0-9_-]{1,${NAME_MAX_BYTES}}$`)
+export const NAME = new RegExp(`^[${LETTERS}]{1,${NAME_MAX_BYTES}}$`)
+/** The same in either case, as people type it: by ASCII alone, so that no look-alike of Unicode folds into a name. */
+export const NAME_PATTERN = `[A-Z${LETTERS}]{1,${NAME_MAX_BYTES}}`
 /** The rule as people read it. */
 export const NAME_RULE = `1 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -`

@@ -1,4 +1,4 @@
-import { NAME_MAX_BYTES } from '../../../registry/primitives/nameRule.js'
+import { NAME_MAX_BYTES, NAME_PATTERN } from '../../../registry/primitives/nameRule.js'
 
 /** Attributes of an input that has to be filled in with something that is no word. */
 export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } as const
@@ -6,7 +6,7 @@ export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } 
 /** Attributes of an input for a wallet's name. */
 export const NAME_RULES = {
   ...TYPED,
-  pattern: `[a-zA-Z0-9_\\-]{1,${NAME_MAX_BYTES}}`,
+  pattern: NAME_PATTERN,
   maxLength: NAME_MAX_BYTES,
 }
 

@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':price': (data) => `${amountText(text(data, 'wei_amount'), ETHER_DECIMALS)} ETH`,
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
+const SENTENCES: Readonly<Record<FeedEvent['type'], string>> = {
   REGISTER_NAME: 'registered :name for :price',
   REGISTER_COMMUNITY_NAME: 'got :member for :address',
   CREATE_CLUSTER: 'made a cluster',
