@@ -4,8 +4,10 @@ import proxyAddress from 'proxy-addr'
 import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import { protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
+import { type ConnectionLimits, headFault, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
+import { messageOf } from './http/answer.js'
 import { type ContextDeps, createContexts } from './http/context.js'
+import { errorAnswer } from './http/errors.js'
 import { createGate } from './limits/gate.js'
 import { routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
@@ -22,6 +24,8 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
+  /** Bounds of sockets in place of the defaults. */
+  sockets?: Partial<ConnectionLimits>
 }
 
 export interface Api {
@@ -59,7 +63,10 @@ export function createApi(deps: ApiDeps): Api {
   const match = createRouter(routes.filter((route) => route !== profile))
   const addressOf = addressReader(shell)
   const listener: RequestListener = (req, res) => {
+    if (!isServed(req, res)) return
     const exchange = { req, res, route: NONE, params: {}, ip: addressOf(req), startedMs: performance.now() }
+    const fault = headFault(req)
+    if (fault) return finish(exchange, messageOf(errorAnswer(fault)), [])
     const found = match(req)
     if (!found) return void shell(req, res)
     serveRoute(found.route, { ...exchange, route: found.route.path, params: found.params })
@@ -70,7 +77,7 @@ export function createApi(deps: ApiDeps): Api {
     listener,
     limits: SERVER_LIMITS,
     protect(server) {
-      closeUnused = protectServer(server)
+      closeUnused = protectServer(server, deps.sockets)
     },
     changesWaiting: () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),

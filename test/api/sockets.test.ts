@@ -20,7 +20,10 @@ afterEach(async () => {
 })
 
 /** Serves the API with these bounds. */
-async function serve(deps: Pick<ApiDeps, 'requestDeadlineMs'> = {}, limits: ServerOptions = {}): Promise<void> {
+async function serve(
+  deps: Pick<ApiDeps, 'sockets' | 'requestDeadlineMs'> = {},
+  limits: ServerOptions = {},
+): Promise<void> {
   const { pool } = world
   const common = {
     pool,
@@ -55,6 +58,30 @@ async function open(bytes: string) {
 
 const answersIn = (text: string, status = '200 OK') => text.split(`HTTP/1.1 ${status}`).length - 1
 const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
+
+describe('connections', () => {
+  it('are bounded', async () => {
+    await serve({ sockets: { maxConnections: 5 } })
+    const idle = await Promise.all(Array.from({ length: 5 }, () => open(NETWORKS)))
+    await vi.waitFor(() => expect(idle.every(({ seen }) => answersIn(seen.text) === 1)).toBe(true), WAIT)
+    const dropped = await open(NETWORKS)
+    await vi.waitFor(() => expect(dropped.seen.isClosed).toBe(true), WAIT)
+    expect(dropped.seen.text).toBe('')
+  })
+
+  it('take eight requests before their answers: those are answered, and the last ends it', async () => {
+    await serve()
+    const flood = await open(NETWORKS.repeat(1_000))
+    await vi.waitFor(() => expect(flood.seen.isClosed).toBe(true), WAIT)
+    expect(answersIn(flood.seen.text)).toBe(8)
+    const patient = await open(NETWORKS)
+    for (let n = 1; n <= 20; n++) {
+      await vi.waitFor(() => expect(answersIn(patient.seen.text)).toBe(n), WAIT)
+      patient.socket.write(NETWORKS)
+    }
+    expect(patient.seen.isClosed).toBe(false)
+  })
+})
 
 describe('a request without an end', () => {
   const HEAD = `GET /v1/networks HTTP/1.1\r\nhost: x\r\n`
