@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
+import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { filterOf } from '../../chains/evm/decodeLogs.js'
 import { readLogs } from '../../chains/evm/logs.js'
-import { type ChainRecord, emptyRecord, foldRecord, readRecord } from '../../chains/evm/record.js'
-import type { Call } from '../../chains/rpc/evm.js'
+import { emptyRecord, foldRecord, readRecord } from '../../chains/evm/record.js'
 import { type ChainConfig, readChains, readEnvironment } from '../../config/index.js'
 import { type ChainRow, findChain, type JournalledLog, readJournalledLogs } from '../../db/journal/chains.js'
 import { fetchRange, timesOf } from '../../indexer/evm/fetchRange.js'
@@ -80,7 +79,12 @@ export async function verifyHub(pool: pg.Pool, config: ChainConfig, row: ChainRo
   for (let from = first; from <= last; ) {
     const to = Math.min(last, from + width.blocks - 1)
     const ranges = await fetchRange({ chain, width }, from, to)
-    record = await chain.rpc.onOneNode((call) => foldRange(call, chain, record, from, to))
+    // a node that found the whole too large gives the parts
+    for (const part of record.length === 0 ? [] : ranges)
+      record = await chain.rpc.onOneNode(async (call) => {
+        const told = await readLogs(call, filterOf(config), { from: part.from, to: part.to })
+        return foldRecord(record, config, told.logs, await timesOf(call, told))
+      })
     const entries = ranges.flatMap(({ decoded }) => decoded.entries)
     const shown = entries.map(({ position, body }) => ({ ...position!, body }))
     compare(found, shown, await readJournalledLogs(pool, row, from, to))
@@ -91,18 +95,6 @@ export async function verifyHub(pool: pg.Pool, config: ChainConfig, row: ChainRo
   const kept = row.parentHash && (await chain.rpc.onOneNode((call) => readRecord(call, config, toHex(row.parentHash!))))
   if (kept) found.isRecorded = isDeepStrictEqual(kept, record)
   return found
-}
-
-/** Record behind a range, by the logs that a node gives. @throws RpcError */
-async function foldRange(
-  call: Call,
-  { config }: EvmChain,
-  before: ChainRecord,
-  from: number,
-  to: number,
-): Promise<ChainRecord> {
-  const range = await readLogs(call, filterOf(config), { from, to })
-  return foldRecord(before, config, range.logs, await timesOf(call, range))
 }
 
 function compare(found: Verified, shown: readonly JournalledLog[], stored: readonly JournalledLog[]): void {
