@@ -91,19 +91,19 @@ export async function requireRules(context: Context, community: string): Promise
 }
 
 /** Appends a signed change of a community. @throws ApiError of the refusal, catching_up, unavailable */
-export async function makeChange(context: Context, change: CommunityChange): Promise<void> {
+export async function makeChange(context: Context, change: SignedCommunityChange): Promise<void> {
   const made = await tryChange(context, change)
   if (made.kind === 'refused') throw refusalError(made.refusal)
 }
 
-/** Wallet that limits count for a change of the operator. */
-const NOBODY = Buffer.alloc(0)
+/** A change that a wallet signed: the journal may hold older ones of the operator. */
+type SignedCommunityChange = CommunityChange & { actor: Buffer }
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */
-export const tryChange = (context: Context, change: CommunityChange) =>
+export const tryChange = (context: Context, change: SignedCommunityChange) =>
   inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(
     context,
-    change.actor ?? NOBODY,
+    change.actor,
     (asked) => appendCommunityChange(context.pool, { ...asked, change }),
     change.kind === 'configure_community' ? change.community : null,
   )
