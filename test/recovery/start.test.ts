@@ -59,21 +59,20 @@ async function failure(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: 
 }
 
 /** A proxy that says nothing any more to connections of a name once they are open. */
-async function silentFor(port: number, name = 'clusterd migrate'): Promise<{ port: number; close(): void }> {
-  const closing = new AbortController()
+async function silentFor(port: number, name = 'clusterd migrate') {
+  const [closing, silent] = [new AbortController(), new Set<net.Socket>()]
   setMaxListeners(0, closing.signal)
   const proxy = net.createServer((client) => {
     const upstream = net.connect(port, '127.0.0.1')
-    let isSilent = false
     for (const socket of [client, upstream]) socket.on('error', () => {})
     client.on('close', () => upstream.destroy())
     closing.signal.addEventListener('abort', () => client.destroy())
     client.on('data', (bytes) => {
-      isSilent ||= bytes.includes(name)
+      if (bytes.includes(name)) silent.add(client)
       upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
-      if (!isSilent || bytes.includes('server_version')) client.write(bytes)
+      if (!silent.has(client) || bytes.includes('server_version')) client.write(bytes)
     })
   })
   proxy.listen(0, '127.0.0.1')
@@ -82,7 +81,7 @@ async function silentFor(port: number, name = 'clusterd migrate'): Promise<{ por
     closing.abort()
     proxy.close()
   }
-  return { port: (proxy.address() as AddressInfo).port, close }
+  return { port: (proxy.address() as AddressInfo).port, isSilent: () => silent.size > 0, close }
 }
 
 // each mostly waits, and together they take as long as the longest
@@ -105,6 +104,7 @@ describe.concurrent('who waits for a database', () => {
     const proxy = await silentFor(Number(url.port))
     url.port = String(proxy.port)
     const waiting = await start(url.href)
+    await expect.poll(proxy.isSilent, DEADLINE).toBe(true)
     // the comparison of the schema comes after the look for a pooler
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     expect(await waiting.end()).toBe(0)

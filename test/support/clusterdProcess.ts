@@ -7,7 +7,7 @@ import { programCommand } from '../../src/testing/processes/programs.js'
 import { metricLines } from './metrics.js'
 
 const READY_LIMIT_MS = 40_000
-const STOP_GRACE_MS = 20_000
+const STOP_GRACE_MS = 40_000
 
 /** A process of `clusterd start` beside others of the same installation. */
 export interface ClusterdProcess {

@@ -9,7 +9,8 @@ import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
-const READY_MS = 60_000
+/** A world is up in 8 s alone, and took more than 60 s beside other worlds on a machine that stalled. */
+const READY_MS = 150_000
 
 let base: string
 const started: ChildProcess[] = []
@@ -23,6 +24,9 @@ afterAll(async () => {
   await waitFor(() => started.every((child) => child.exitCode !== null || child.signalCode !== null), 10_000)
   fs.rmSync(base, { recursive: true, force: true })
 })
+
+/** A home that no earlier try has used. */
+const freshHome = (name: string) => fs.mkdtempSync(path.join(base, `${name}-`))
 
 interface Run {
   child: ChildProcess
@@ -73,9 +77,9 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
 }
 
 // Generous: each starts several worlds, perhaps beside other tests on a busy machine.
-describe('clusterd dev', { timeout: 180_000 }, () => {
+describe('clusterd dev', { timeout: 480_000 }, () => {
   it('goes on with the same data after kill -9 of everything, and ends all with one Ctrl-C', async () => {
-    const home = path.join(base, 'killed')
+    const home = freshHome('killed')
     const first = await dev(home)
     const before = await ready(first, home)
     const [account, name] = [await freshWallet('testnet', before), freshName()]
@@ -111,7 +115,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
   })
 
   it('leaves no process when its launcher is killed, and goes on from there', async () => {
-    const home = path.join(base, 'orphans')
+    const home = freshHome('orphans')
     const first = await dev(home)
     await ready(first, home)
     const orphans = [...processesOf(first.child).values()]
@@ -125,7 +129,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
   })
 
   it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
-    const [one, two] = [path.join(base, 'one'), path.join(base, 'two')]
+    const [one, two] = [freshHome('one'), freshHome('two')]
     const runs = await Promise.all([dev(one), dev(two, {}, ['--limits'])])
     const worlds = await Promise.all([ready(runs[0], one), ready(runs[1], two)])
     expect(worlds[0].api).not.toBe(worlds[1].api)
@@ -141,7 +145,7 @@ describe('clusterd dev', { timeout: 180_000 }, () => {
     expect((await ended(inUse.child)).code).toBe(1)
     expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
     const port = new URL(worlds[0].api).port
-    const taken = await dev(path.join(base, 'three'), { PORT: port })
+    const taken = await dev(freshHome('three'), { PORT: port })
     expect((await ended(taken.child)).code).toBe(1)
     expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
     for (const { child } of runs) child.kill('SIGINT')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
+pragma solidity 0.8.37;
 
 /// @title A checksum of a contract's logs, kept by the contract itself
 /// @notice Each log that decides something changes one word of state. Who has read the logs computes the same word, and
