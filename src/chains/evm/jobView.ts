@@ -2,7 +2,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import type { Call } from '../rpc/evm.js'
+import { type Call, quantity } from '../rpc/evm.js'
 import { type PaidBid, readAreDelivered, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
@@ -100,8 +100,7 @@ async function readNonce(
   { latest, confirmed }: Heads,
 ): Promise<NonceView['nonce']> {
   if (nonce === null) return 'next'
-  const countAt = async (block: number) =>
-    Number(await ask<Hex>('eth_getTransactionCount', [signer, toQuantity(block)]))
+  const countAt = async (block: number) => Number(await ask<Hex>('eth_getTransactionCount', [signer, quantity(block)]))
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
@@ -116,9 +115,9 @@ async function readDone(
 ): Promise<NonceView['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
-    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, toQuantity(block))
+    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, quantity(block))
     if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
-    const state = await readPacketState(ask, call.endpoint, call.packet, toQuantity(block))
+    const state = await readPacketState(ask, call.endpoint, call.packet, quantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'
@@ -156,5 +155,3 @@ async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Pro
   }
   return null
 }
-
-const toQuantity = (value: number): Hex => `0x${value.toString(16)}`

@@ -1,7 +1,8 @@
 import { keccak256 } from 'viem'
 import type { Hex } from '../chain.js'
 import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
-import { type Call, inBatches } from '../rpc/nodes.js'
+import { type Call, quantity } from '../rpc/evm.js'
+import { inBatches } from '../rpc/nodes.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -35,17 +36,13 @@ export interface Header {
 
 type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp' | 'logsBloom', Hex>
 
-const quantity = (value: number): Hex => `0x${value.toString(16)}`
-
 /** Reads a block's header; null when the node lacks the block. */
 export async function getHeader(
   call: Call,
   block: number | 'latest' | 'safe' | 'finalized' | Hex,
 ): Promise<Header | null> {
-  const byHash = typeof block === 'string' && block.startsWith('0x')
-  const raw = byHash
-    ? await call<RawHeader | null>('eth_getBlockByHash', [block, false])
-    : await call<RawHeader | null>('eth_getBlockByNumber', [typeof block === 'number' ? quantity(block) : block, false])
+  const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+  const raw = await call<RawHeader | null>(method, [typeof block === 'number' ? quantity(block) : block, false])
   if (!raw) return null
   const header = {
     number: Number(raw.number),

@@ -11,7 +11,7 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { RelayerKey } from '../../config/relayerKey.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { type Call, callOver } from '../rpc/evm.js'
+import { type Call, callOver, quantity } from '../rpc/evm.js'
 
 /** A signer elsewhere that does not sign, or signs something else: worth another attempt. */
 export class SignerUnavailableError extends ChainUnavailableError {
@@ -72,8 +72,6 @@ async function trusted<Signed>(sign: () => Promise<{ signed: Signed; signer: Hex
   if (isAddressEqual(signer, address)) return signed
   throw new SignerUnavailableError('the remote signer signed something else, or with another key')
 }
-
-const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
 /** A transaction as `eth_signTransaction` takes it. */
 const quantitiesOf = (from: Hex, tx: TransactionSerializableEIP1559) => ({

@@ -2,7 +2,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
 import { MARGIN_PERCENT, withMargin } from '../margins.js'
-import type { Call } from '../rpc/evm.js'
+import { type Call, quantity } from '../rpc/evm.js'
 import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
 import type { EvmChain } from './chain.js'
 import { endingCall } from './community/ending.js'
@@ -129,10 +129,10 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readFees(ask)
-  const tx = { from, ...callOf(call), value: toQuantity(valueWei) }
+  const tx = { from, ...callOf(call), value: quantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
-    await ask('eth_call', [leastGas === null ? tx : { ...tx, gas: toQuantity(leastGas) }, 'latest'])
+    await ask('eth_call', [leastGas === null ? tx : { ...tx, gas: quantity(leastGas) }, 'latest'])
     const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), MARGIN_PERCENT.gas)
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
@@ -187,5 +187,3 @@ export async function signNoop({ chain, account }: Signer, nonce: number, capWei
   const bytes = await signed(account, { chainId, nonce, gas, ...fees, to: account.address, value: 0n })
   return { ...bytes, purpose: 'cancel', gas, valueWei: 0n, ...fees, sentBlock: null, isRejected: false }
 }
-
-const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`

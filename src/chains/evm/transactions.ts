@@ -1,6 +1,6 @@
 import type { ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
-import type { Call } from '../rpc/evm.js'
+import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 
 interface RawTransaction {
@@ -98,7 +98,7 @@ export async function findByNonce(call: Call, { sender, nonce, confirmed }: Nonc
   /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
   const isUsedAt = async (block: number): Promise<boolean> => {
     try {
-      return Number(await call<Hex>('eth_getTransactionCount', [sender, `0x${block.toString(16)}`])) > nonce
+      return Number(await call<Hex>('eth_getTransactionCount', [sender, quantity(block)])) > nonce
     } catch (error) {
       if (error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))) return false
       throw error
@@ -120,10 +120,8 @@ export async function findByNonce(call: Call, { sender, nonce, confirmed }: Nonc
     if (await isUsedAt(middle)) used = middle
     else unused = middle
   }
-  const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', [
-    `0x${used.toString(16)}`,
-    true,
-  ])
+  const asked = [quantity(used), true]
+  const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
   return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
 }
 

@@ -5,6 +5,9 @@ import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } fr
 
 export { type Call, WrongChainError }
 
+/** A number as nodes take it. */
+export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
+
 /** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,

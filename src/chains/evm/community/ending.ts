@@ -4,7 +4,7 @@ import type { CommunityNameTarget, StoredPayment } from '../../../registry/payme
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/evm.js'
+import { type Call, quantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
@@ -69,9 +69,8 @@ export async function areEnded(
   of: readonly PaymentToEnd[],
   block: number,
 ): Promise<boolean> {
-  const at: Hex = `0x${block.toString(16)}`
   const args = [of.map(({ paymentId }) => toHex(paymentId))] as const
-  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, at)
+  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transient(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD)

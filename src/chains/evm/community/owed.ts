@@ -3,7 +3,7 @@ import { type CommunityNameTarget, isForCommunityName, type StoredPayment } from
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { OwedMoney, OwedQuestion, RefundTransaction } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/evm.js'
+import { type Call, quantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
@@ -26,7 +26,7 @@ export async function owedByPayments(call: Call, payments: Hex, question: OwedQu
   const { payer, to, tokens } = question
   const latest = await getHeader(call, 'latest')
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
-  const at: Hex = `0x${latest.number.toString(16)}`
+  const at = quantity(latest.number)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),
     inBatches(tokens, ASKED_AT_ONCE, (token) =>

@@ -3,7 +3,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { MARGIN_PERCENT, withMargin } from '../../margins.js'
 import { causesOf, RpcError } from '../../rpc/errors.js'
-import type { Call, Rpc } from '../../rpc/evm.js'
+import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
 import { classifyTxError } from '../txErrors.js'
@@ -128,8 +128,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
  */
 export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
-    const hasCode = async (block: number) =>
-      (await ask<Hex>('eth_getCode', [address, quantity(BigInt(block))])) !== '0x'
+    const hasCode = async (block: number) => (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
     let some = Number(await ask<Hex>('eth_blockNumber', []))
     let none = some
     try {
@@ -148,5 +147,3 @@ export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Prom
     }
   })
 }
-
-const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
