@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { makersOf } from './makers.js'
 
-/** A node of a chain, by who asks it. */
+/** A node of a chain, by who asks it, with times in ms; by its host, since the path of a URL may hold a key. */
 export interface NodeNumbers {
   host: string
   requests: number

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
@@ -19,21 +20,6 @@ export interface Share {
   waiting: number
   /** Time limit of a call, ms, where it is shorter than the method's. */
   limitMs?: number
-}
-
-/** A node's health, for metrics. */
-export interface NodeHealth {
-  /** Host of the URL, whose path may hold a key. */
-  host: string
-  requests: number
-  errors: number
-  /** Time of recent answers, ms; null before the first. */
-  latencyMs: number | null
-  /** Time for which it is still passed over, ms. */
-  restMs: number
-  isWrong: boolean
-  /** Last comparison of its head with others'; null before. */
-  head: HeadVerdict | null
 }
 
 const REST_BASE_MS = 250
@@ -117,7 +103,7 @@ export class Node {
     this.#behindUntilMs = untilMs
   }
 
-  health(nowMs: number): NodeHealth {
+  health(nowMs: number): NodeNumbers {
     const restMs = Math.max(0, this.#restUntilMs - nowMs, this.#behindUntilMs - nowMs)
     const numbers = { requests: this.#requests, errors: this.#errors, latencyMs: this.#latencyMs }
     return { host: this.host, ...numbers, restMs, isWrong: this.wrong !== null, head: this.head }

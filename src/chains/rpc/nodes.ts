@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
-import { type Call, isFaultOfNode, Node, type NodeHealth, type Share, WrongChainError } from './node.js'
+import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
 
-export { type Call, type NodeHealth, WrongChainError } from './node.js'
+export { type Call, WrongChainError } from './node.js'
 
 /** Nodes that tell otherwise than each other about what is believed for ever. */
 export class DisagreementError extends ChainUnavailableError {
@@ -130,7 +131,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Numbers of each node, by use; the first pool is `index`. */
-  health(nowMs: number = performance.now()): { use: Use | 'index'; nodes: NodeHealth[] }[] {
+  health(nowMs: number = performance.now()): { use: Use | 'index'; nodes: NodeNumbers[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
   }
 
