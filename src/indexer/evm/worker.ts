@@ -1,5 +1,5 @@
+import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { watchHeads } from '../../chains/rpc/headSocket.js'
 import { type ChainRow, readChain } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { LeaderContext } from '../../ops/context.js'
@@ -109,3 +109,15 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
 const isNews = (outcome: Outcome): boolean =>
   outcome.kind === 'backfilled' ||
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
+
+/**
+ * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the poller, which reads the
+ * head itself, so a silent socket costs latency but no block.
+ * @returns a function that ends the subscription
+ */
+function watchHeads(wsUrl: string, onHead: () => void, onFault: (error: Error) => void): () => void {
+  const client = createPublicClient({
+    transport: webSocket(wsUrl, { reconnect: { attempts: Number.POSITIVE_INFINITY, delay: 2_000 }, retryCount: 0 }),
+  })
+  return client.watchBlockNumber({ onBlockNumber: onHead, onError: onFault })
+}
