@@ -14,7 +14,7 @@ export interface ChainRelayerOptions {
   epoch: number
   clock?: Clock | undefined
   /** Gets each change of each job, with what is stored after it. */
-  onOutcome?: ((row: JobRow, outcome: Pick<Outcome, 'outcome'>) => void) | undefined
+  onOutcome?: ((row: JobRow, outcome: Outcome) => void) | undefined
 }
 
 /**

@@ -253,7 +253,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       }
     }
     const { pool, network, onOutcome } = this.#options
-    const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome.outcome === 'stale')
+    const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map((await findJobs<NonceTx>(pool, network, ids)).map((row) => [row.id, row]))
     return done.map(({ row, outcome }) => {
@@ -277,13 +277,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const call = this.#callOf(row, nowMs)
     const reason = typeof call === 'string' ? call : isVoid(row, nowMs) ? 'reclaimed' : null
     if (reason !== null && row.nonce === null)
-      return async () => ({ outcome: (await store.save(parked(row, reason))) ? 'parked' : 'stale' })
+      return async () => ((await store.save(parked(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce up; then it is parked as one never signed
-    if (reason !== null && row.release === null) {
-      const failed = { outcome: 'failed', failure: { class: 'permanent', reason } } as const
-      return async () =>
-        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? failed : { outcome: 'stale' }
-    }
+    if (reason !== null && row.release === null)
+      return async () => ((await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale')
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
     const sender = createNonceSender({ chain: at.chain, account: by }, made, memo)
     const ports = { sender, store, clock: this.clock }

@@ -177,7 +177,7 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     if (!isSaved) return null
     this.#stored += rows.length
     const stored = changes.map(({ job, after }): Row => ({ ...job, ...after, version: job.version + 1 }))
-    for (const row of stored) onOutcome?.(row, { outcome: event.is })
+    for (const row of stored) onOutcome?.(row, event.is)
     return stored
   }
 

@@ -71,7 +71,7 @@ class Crash extends Error {}
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
   for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
-  const outcomes: Outcome['outcome'][] = []
+  const outcomes: Outcome[] = []
   let nowMs = 0
   let armed: { at: string; isCrash: boolean } | null = null
   let isDead = false
@@ -92,7 +92,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     try {
       const [job, ports] = [model.rows.get(name)!, portsOf(name)]
       const outcome = await carryOut(job, await decide(job, ports, policy), ports)
-      if (!isDead) outcomes.push(outcome.outcome)
+      if (!isDead) outcomes.push(outcome)
       return outcome
     } catch (error) {
       if (!(error instanceof Crash)) throw error
@@ -157,8 +157,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
       for (const name of IDS) {
         // each goes on until it has to wait
         for (let i = 0; i < 20; i++) {
-          const outcome = await step(name)
-          if (outcome?.outcome === 'waiting') break
+          if ((await step(name)) === 'waiting') break
         }
       }
       mine(model)

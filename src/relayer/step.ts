@@ -1,6 +1,6 @@
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { NonceSender, Prepared } from '../chains/evm/signer.js'
-import { classifyTxError, type TxFailure } from '../chains/evm/txErrors.js'
+import { classifyTxError } from '../chains/evm/txErrors.js'
 import { failpoint } from '../ops/failpoint.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
 import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
@@ -28,25 +28,21 @@ export interface Ports {
 
 /** Outcome of a step. All but `waiting`, `unreachable` and `stale` have stored something. */
 export type Outcome =
-  | {
-      outcome: 'signed' | 'replaced' | 'cancelled' | 'sent' | 'resent' | 'included' | 'reorged' | 'confirmed' | 'parked'
-    }
-  | { outcome: 'refused' | 'failed'; failure: TxFailure }
-  | { outcome: 'expired'; reason: string }
-  | { outcome: 'waiting' }
+  | Event<NonceTx>['is']
+  | ('replaced' | 'cancelled' | 'resent' | 'waiting')
   /** The chain could not be asked; nothing changed. */
-  | { outcome: 'unreachable'; failure: TxFailure }
+  | 'unreachable'
   /** Another process has changed the job: load it again. */
-  | { outcome: 'stale' }
+  | 'stale'
 
-const NO_PROGRESS = new Set<Outcome['outcome']>(['waiting', 'unreachable', 'stale'])
+const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
 /** Tells whether something was stored, so that there may be more to do at once. */
-export const isProgress = ({ outcome }: Outcome): boolean => !NO_PROGRESS.has(outcome)
+export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
 type Deed = Exclude<Action, { do: 'prepare' }>
 
-/** The next deed with what was seen, or why the chain could not be asked. */
-export type Decision = { deed: Deed; seen: Seen } | { failure: TxFailure }
+/** The next deed with what was seen; null where the chain could not be asked. */
+export type Decision = { deed: Deed; seen: Seen } | null
 
 /**
  * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
@@ -65,8 +61,8 @@ export async function decide(
       if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
       else return { deed: action, seen }
     }
-  } catch (error) {
-    return { failure: classifyTxError(error) }
+  } catch {
+    return null
   }
 }
 
@@ -75,11 +71,11 @@ export async function decide(
  * @throws only what the store and the offline signer throw
  */
 export async function carryOut(job: NonceJob, decision: Decision, ports: Ports): Promise<Outcome> {
-  if ('failure' in decision) return { outcome: 'unreachable', failure: decision.failure }
+  if (!decision) return 'unreachable'
   const { deed, seen } = decision
   switch (deed.do) {
     case 'wait':
-      return { outcome: 'waiting' }
+      return 'waiting'
     case 'record':
       return store(job, deed.event, seen, ports)
     case 'sign':
@@ -111,7 +107,7 @@ async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen:
     const isStored =
       nonce === null ? await ports.store.saveWithNonce(build) : await ports.store.save(await build(nonce))
     failpoint('relay.signed')
-    if (!isStored) return { outcome: 'stale' }
+    if (!isStored) return 'stale'
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
@@ -120,7 +116,7 @@ async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen:
     if (last?.purpose === purpose) await ports.sender.broadcast(last.raw).catch(() => null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
-  return { outcome: purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced' }
+  return purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced'
 }
 
 /** Why nothing was signed, where another attempt may be. */
@@ -140,20 +136,11 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
   }
   failpoint('relay.broadcast')
   const outcome = await store(job, event, { ...seen, head }, ports)
-  return outcome.outcome === 'sent' && tx.sentBlock !== null ? { outcome: 'resent' } : outcome
+  return outcome === 'sent' && tx.sentBlock !== null ? 'resent' : outcome
 }
 
 async function store(job: NonceJob, event: Event<NonceTx>, seen: Seen, ports: Ports): Promise<Outcome> {
-  if (!(await ports.store.save(apply(job, event, seen)))) return { outcome: 'stale' }
+  if (!(await ports.store.save(apply(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
-  switch (event.is) {
-    case 'refused':
-      return event.failure.class === 'known' ? { outcome: 'sent' } : { outcome: 'refused', failure: event.failure }
-    case 'failed':
-      return { outcome: 'failed', failure: event.failure }
-    case 'expired':
-      return { outcome: 'expired', reason: event.reason }
-    default:
-      return { outcome: event.is }
-  }
+  return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
 }

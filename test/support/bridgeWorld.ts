@@ -156,7 +156,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
       const outcomes: string[] = []
       const relayer = await openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
-        onOutcome: ({ kind }, { outcome }) => void outcomes.push(`${kind} ${outcome}`),
+        onOutcome: ({ kind }, outcome) => void outcomes.push(`${kind} ${outcome}`),
         ...options,
       })
       return {

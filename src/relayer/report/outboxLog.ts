@@ -18,7 +18,7 @@ const DONE: Record<JobKind, string> = {
 }
 
 /** Logs an outcome of a job. */
-export function logOutcome(log: Logger, job: JobRow, { outcome }: Pick<Outcome, 'outcome'>, nowMs: number): void {
+export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: number): void {
   const { network, id, kind, nonce, subject, payment, message, txs, failures, reason } = job
   const fields = {
     ...{ network, job: id, kind, nonce, subject: subject && toHex(subject) },
