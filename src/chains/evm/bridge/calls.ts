@@ -105,7 +105,7 @@ export async function readAreDelivered(
  * accepts any value and credits all of it (a message that it refuses).
  */
 export function askedWei(packet: Packet): bigint | null {
-  const { call } = decodeMessage(fromHex(packet.message))
+  const call = decodeMessage(fromHex(packet.message))
   if (call.kind === 'bids') return call.amountsWei.reduce((sum, amount) => sum + amount, 0n)
   return call.kind === 'withdrawal' ? 0n : null
 }
