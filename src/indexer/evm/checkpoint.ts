@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader } from '../../chains/evm/logs.js'
+import { getHeader, type Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { takeRowsBack } from '../../db/journal/rewind/rowsBack.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { toHex } from '../../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /** The checkpoint's block is no longer on the chain. */
 export class DeepReorgError extends Error {
@@ -62,20 +62,25 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
  * @returns whether the checkpoint stands on the chain again
  */
 async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<boolean> {
-  for (const { block, hash } of await readHashes(pool, row.network, row.chain)) {
-    if (block >= row.nextBlock - 1) continue
+  const common = await newestCommon(chain, await readHashes(pool, row.network, row.chain), row.nextBlock - 1)
+  if (!common) return false
+  const [nextBlock, parentHash] = [common.number + 1, fromHex(common.hash)]
+  const target = { row, isHub: chain.role === 'hub', block: nextBlock, parentHash, parentMs: common.timestampMs }
+  if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
+  Object.assign(row, { nextBlock, parentHash })
+  return true
+}
+
+/** The newest block below one that chain and database share; null for none. @param known the newest first */
+export async function newestCommon(
+  chain: EvmChain,
+  known: readonly { block: number; hash: Buffer }[],
+  below: number,
+): Promise<Header | null> {
+  for (const { block, hash } of known) {
+    if (block >= below) continue
     const header = await chain.rpc.onOneNode((call) => getHeader(call, block))
-    if (header?.hash !== toHex(hash)) continue
-    const target = {
-      row,
-      isHub: chain.role === 'hub',
-      block: block + 1,
-      parentHash: hash,
-      parentMs: header.timestampMs,
-    }
-    if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
-    Object.assign(row, { nextBlock: block + 1, parentHash: hash })
-    return true
+    if (header?.hash === toHex(hash)) return header
   }
-  return false
+  return null
 }

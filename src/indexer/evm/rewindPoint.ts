@@ -5,6 +5,7 @@ import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/target.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { newestCommon } from './checkpoint.js'
 
 /**
  * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
@@ -27,7 +28,7 @@ export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow,
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {
     const common = await newestCommon(chain, known, block - 1)
-    const hint = common === null ? 'earlier than all whose hashes are kept' : `${common + 1} or earlier`
+    const hint = common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
     throw new Error(`block ${block - 1} of ${where} has been replaced too: choose ${hint}.`)
   }
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
@@ -36,24 +37,11 @@ export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow,
 /** The first block to leave out: the one after the newest block that chain and database share; null for none. */
 export async function suggestedBlock(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<number | null> {
   const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
-  return common === null ? null : common + 1
+  return common && common.number + 1
 }
 
 /** Kept hashes of confirmed blocks, the newest first. */
 async function knownHashes(pool: pg.Pool, row: ChainRow): Promise<{ block: number; hash: Buffer }[]> {
   const kept = (await readHashes(pool, row.network, row.chain)).filter(({ block }) => block < row.nextBlock - 1)
   return row.parentHash ? [{ block: row.nextBlock - 1, hash: row.parentHash }, ...kept] : kept
-}
-
-async function newestCommon(
-  chain: EvmChain,
-  known: readonly { block: number; hash: Buffer }[],
-  below: number,
-): Promise<number | null> {
-  for (const { block, hash } of known) {
-    if (block >= below) continue
-    const header = await chain.rpc.onOneNode((call) => getHeader(call, block))
-    if (header?.hash === toHex(hash)) return block
-  }
-  return null
 }
