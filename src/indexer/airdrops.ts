@@ -1,6 +1,9 @@
 import type pg from 'pg'
-import type { EvmChain } from '../../chains/evm/chain.js'
-import { RpcError, transient } from '../../chains/rpc/errors.js'
+import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { type Header, type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { RpcError, transient } from '../chains/rpc/errors.js'
+import type { Call } from '../chains/rpc/evm.js'
 import {
   restartClaims,
   type SeenClaim,
@@ -8,16 +11,35 @@ import {
   storeUnconfirmedClaims,
   type WatchedAirdrop,
   watchedAirdrops,
-} from '../../db/airdrop/claims.js'
-import { assertLeader } from '../../db/journal/head.js'
-import { inTransaction } from '../../db/pg/pool.js'
-import { failpoint } from '../../ops/failpoint.js'
-import { sentenceOf } from '../../ops/log/errors.js'
-import { FatalError } from '../../ops/worker.js'
-import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { isCheckpointReplaced } from '../evm/checkpoint.js'
-import { createRangeWidth } from '../evm/width.js'
-import { type ClaimRange, readClaims } from './read.js'
+} from '../db/airdrop/claims.js'
+import { assertLeader } from '../db/journal/head.js'
+import { inTransaction } from '../db/pg/pool.js'
+import type { LeaderContext } from '../ops/context.js'
+import { failpoint } from '../ops/failpoint.js'
+import { sentenceOf } from '../ops/log/errors.js'
+import { FatalError, IDLE_POLL_MS, type Worker } from '../ops/worker.js'
+import { addressOfWord } from '../registry/primitives/address.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import { isCheckpointReplaced } from './evm/checkpoint.js'
+import { createRangeWidth } from './evm/width.js'
+
+/** Follows the claims of airdrops on one chain. A chain without airdrops costs a database query now and then. */
+export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chain: EvmChain): Worker {
+  const fields = { network, chain: chain.label }
+  const onRestart = (community: string) =>
+    log.warn({ ...fields, community }, 'confirmed blocks were replaced: the claims of an airdrop are read again')
+  const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart })
+  return {
+    ...{ name: 'the airdrop watcher', fields, pollMs: chain.config.pollMs, idleMs: IDLE_POLL_MS },
+    async step(_signal, alive) {
+      const outcome = await watcher.step(alive)
+      if (outcome.kind === 'idle') return outcome.airdrops > 0 ? 'waiting' : 'idle'
+      const { kind, ...numbers } = outcome
+      if (numbers.claims > 0) log.info({ ...fields, ...numbers }, 'claims of airdrops')
+      return 'progressed'
+    },
+  }
+}
 
 /** Outcome of one step. */
 type AirdropOutcome =
@@ -149,3 +171,41 @@ const NONE = { claims: [] }
 
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
+
+/** Claims of an airdrop in a range of blocks, from one node. */
+interface ClaimRange {
+  claims: SeenClaim[]
+  last: Header
+  /** Hash of the block below the first, as the first states it. */
+  parentHash: string
+}
+
+/** Reads the claims in blocks from a node. @throws RpcError */
+async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange> {
+  const { logs, first, last } = await readLogs(call, filterOf(watched), { from, to })
+  return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
+}
+
+const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
+  addresses: [toHex(distributor)],
+  topics: [CLAIMED_TOPIC],
+})
+
+/** Claims by leaf: a distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
+function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
+  const claims = new Map<number, SeenClaim>()
+  for (const log of logs) {
+    const claimed = decodeClaimed(log)
+    if (!claimed || claimed.index >= BigInt(leafCount)) continue
+    const index = Number(claimed.index)
+    claims.set(index, {
+      index,
+      receiver: addressOfWord(Buffer.concat([Buffer.alloc(12), claimed.to])),
+      block: Number(log.blockNumber),
+      blockHash: fromHex(log.blockHash),
+      logIndex: Number(log.logIndex),
+      txHash: fromHex(log.transactionHash),
+    })
+  }
+  return [...claims.values()]
+}
