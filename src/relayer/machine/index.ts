@@ -5,8 +5,8 @@ import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import {
   ABOVE_DELIVER_LIMIT,
-  type BlockhashTx,
   type JobProgress,
+  type JobTx,
   type NonceTx,
   type ParkReason,
   type Purpose,
@@ -50,7 +50,7 @@ export type Action =
   | { do: 'broadcast'; tx: NonceTx }
   | { do: 'record'; event: Event<NonceTx> }
 
-export type Event<Tx extends NonceTx | BlockhashTx> =
+export type Event<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
@@ -65,16 +65,19 @@ export type Event<Tx extends NonceTx | BlockhashTx> =
   | { is: 'parked'; reason: ParkReason }
 
 /** The job after an event. @param head newest block, for `sent` and `refused` of a nonce job */
-export function apply<Tx extends NonceTx | BlockhashTx>(
+export function apply<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: Event<Tx>,
   at: Moment & { head?: number },
 ): JobProgress<Tx> {
   switch (event.is) {
-    case 'signed':
-      return signed(job, event.nonce, event.tx)
+    case 'signed': {
+      const { nonce, tx } = event
+      return { ...job, state: 'signed', nonce, txs: nonce === null ? [tx] : [...job.txs, tx] }
+    }
     case 'sent':
-      return sent(job, event.hash, at.head)
+      if (job.nonce === null) return { ...job, state: 'sent', reason: null }
+      return { ...withTx(job, event.hash, { sentBlock: at.head ?? null, isRejected: false }), state: 'sent' }
     case 'refused':
       return refused(job, event.hash, event.failure, at)
     case 'failed':
@@ -95,24 +98,11 @@ export function apply<Tx extends NonceTx | BlockhashTx>(
   }
 }
 
-function signed<Tx extends NonceTx | BlockhashTx>(job: JobProgress<Tx>, nonce: number | null, tx: Tx): JobProgress<Tx> {
-  return { ...job, state: 'signed', nonce, txs: nonce === null ? [tx] : [...job.txs, tx] }
-}
-
-function sent<Tx extends NonceTx | BlockhashTx>(
-  job: JobProgress<Tx>,
-  hash: string,
-  head: number | undefined,
-): JobProgress<Tx> {
-  if (job.nonce === null) return { ...job, state: 'sent', reason: null }
-  return { ...withTx(job, hash, { sentBlock: head ?? null, isRejected: false }), state: 'sent' }
-}
-
 /**
  * A node rejected the transaction. Another one may have accepted it, so a blockhash job stays as it is until its
  * blockhash expires.
  */
-function refused<Tx extends NonceTx | BlockhashTx>(
+function refused<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
   failure: TxFailure,
@@ -129,11 +119,7 @@ function refused<Tx extends NonceTx | BlockhashTx>(
 }
 
 /** Job after a failed attempt: a cancel frees the nonce of one that can't go through now. */
-function failed<Tx extends NonceTx | BlockhashTx>(
-  job: JobProgress<Tx>,
-  failure: TxFailure,
-  at: Moment,
-): JobProgress<Tx> {
+function failed<Tx extends JobTx>(job: JobProgress<Tx>, failure: TxFailure, at: Moment): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
@@ -151,12 +137,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
 
 const parkReason = ({ reason }: TxFailure): ParkReason => (reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error')
 
-function expired<Tx extends NonceTx | BlockhashTx>(
-  job: JobProgress<Tx>,
-  feeWei: bigint,
-  reason: string,
-  at: Moment,
-): JobProgress<Tx> {
+function expired<Tx extends JobTx>(job: JobProgress<Tx>, feeWei: bigint, reason: string, at: Moment): JobProgress<Tx> {
   const free: JobProgress<Tx> = { ...job, spentWei: job.spentWei + feeWei, nonce: null, txs: [], included: null }
   if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
@@ -167,11 +148,7 @@ function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, rando
   return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }
 }
 
-function withTx<Tx extends NonceTx | BlockhashTx>(
-  job: JobProgress<Tx>,
-  hash: string,
-  change: Partial<NonceTx>,
-): JobProgress<Tx> {
+function withTx<Tx extends JobTx>(job: JobProgress<Tx>, hash: string, change: Partial<NonceTx>): JobProgress<Tx> {
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }
 
