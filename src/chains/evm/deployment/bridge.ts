@@ -1,4 +1,14 @@
-import { type Abi, encodeAbiParameters, type Hex, pad, parseAbiParameters, zeroAddress } from 'viem'
+import {
+  type Abi,
+  type ContractFunctionReturnType,
+  encodeAbiParameters,
+  getAbiItem,
+  type Hex,
+  pad,
+  parseAbiParameters,
+  zeroAddress,
+} from 'viem'
+
 import type { BridgeWishes } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
@@ -109,18 +119,9 @@ async function readLibrary(ask: Call, { at, wishes: { endpoint, role } }: End, e
 }
 
 const EXECUTOR = parseAbiParameters('(uint32 maxMessageSize, address executor)')
-const ULN = parseAbiParameters(
-  '(uint64 confirmations, uint8 requiredDVNCount, uint8 optionalDVNCount, uint8 optionalDVNThreshold, address[] requiredDVNs, address[] optionalDVNs)',
-)
+const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
 
-interface Uln {
-  confirmations: bigint
-  requiredDVNCount: number
-  optionalDVNCount: number
-  optionalDVNThreshold: number
-  requiredDVNs: readonly Hex[]
-  optionalDVNs: readonly Hex[]
-}
+type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
 /** The library's form of wishes: 255 is none, where 0 would be LayerZero's default. */
 const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }: BridgeWishes): Uln => ({

@@ -93,51 +93,35 @@ async function settingItems(ask: Call, wishes: ChainWishes, { what, address: at 
   const read = (functionName: string) => readText(ask, at, functionName)
   const [by, pending, paused] = await Promise.all([read('owner'), read('pendingOwner'), read('paused')])
   const callee: Callee = { chain, what, at, owner: by as Hex }
-  const call = (functionName: string, ...args: unknown[]) => ({ abi: hubAbi as Abi, functionName, args })
-  const accepting = callStep(callee, { ...call('acceptOwnership'), by: owner })
-  const offering = callStep(callee, call('transferOwnership', owner))
-  const withdrawing = callStep(callee, call('transferOwnership', zeroAddress))
+  const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
+    callStep(callee, { abi: hubAbi as Abi, functionName, args, by: signer })
+  const offering = (to: Hex) => call('transferOwnership', [to])
   const settings = { rank: RANK.settings }
+  const set = (field: string, value: Hex | bigint, found: string, setter: string, rank: number = RANK.settings) =>
+    compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
+  const step = pending === owner ? call('acceptOwnership', [], owner) : offering(owner)
   const items = [
-    compared(callee, 'owner', {
-      ...settings,
-      wanted: owner,
-      found: by,
-      step: pending === owner ? accepting : offering,
-    }),
+    compared(callee, 'owner', { ...settings, wanted: owner, found: by, step }),
     compared(callee, 'pause', {
       ...{ ...settings, wanted: 'false', found: paused, step: null },
       advice: paused === 'true' && 'The owner unpauses it, by hand: `unpause()`.',
     }),
   ]
-  if (by === owner)
-    items.push(
-      compared(callee, 'pending owner', { ...settings, wanted: zeroAddress, found: pending, step: withdrawing }),
-    )
-
-  const set = (
-    field: string,
-    wanted: Hex | bigint,
-    found: string,
-    functionName: string,
-    rank: number = RANK.settings,
-  ) =>
-    items.push(
-      compared(callee, field, {
-        wanted: String(wanted),
-        found,
-        rank,
-        step: callStep(callee, call(functionName, wanted)),
-      }),
-    )
-  set('pauser', pauser, await read('pauser'), 'setPauser')
-  if (what !== 'spoke') set('relayer', relayer, await read('relayer'), 'setRelayer')
+  if (by === owner) {
+    const none = { ...settings, wanted: zeroAddress, found: pending, step: offering(zeroAddress) }
+    items.push(compared(callee, 'pending owner', none))
+  }
+  items.push(set('pauser', pauser, await read('pauser'), 'setPauser'))
+  if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')
   const ofHub = minimumWei > BigInt(minimum) ? RANK.raiseHub : RANK.lowerHub
-  set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : RANK.settings)
   const delegate = await readContract(ask, endpoint, { abi: endpointAbi, functionName: 'delegates', args: [at] })
-  set('delegate', owner, delegate.toLowerCase(), 'setDelegate')
-  if (what === 'hub') set('deliver limit in wei', deliverLimitWei, await read('deliverLimit'), 'setDeliverLimit')
+  items.push(
+    set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : RANK.settings),
+    set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
+  )
+  if (what === 'hub')
+    items.push(set('deliver limit in wei', deliverLimitWei, await read('deliverLimit'), 'setDeliverLimit'))
   return items
 }

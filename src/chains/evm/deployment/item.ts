@@ -65,7 +65,7 @@ export function compared(
 /** A call as a step, by the owner of the contract that it concerns. */
 export function callStep(
   { chain, at, owner }: Callee,
-  call: { abi: Abi; functionName: string; args: readonly unknown[]; does?: string; to?: Hex; by?: Hex },
+  call: { abi: Abi; functionName: string; args: readonly unknown[]; does?: string; to?: Hex; by?: Hex | undefined },
 ): Step {
   const { abi, functionName, args, to = at, by = owner } = call
   const does = call.does ?? `calls ${functionName}(${args.join(', ')}) of ${to}`
