@@ -26,7 +26,7 @@ function timeoutOf(method: string, [block]: readonly unknown[]): number {
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
 export type Rpc = Nodes<Hex>
 
-export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> & { chainId: number }): Rpc {
+export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId: number }): Rpc {
   const readGenesis = async (host: string, call: Call): Promise<Hex> => {
     const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
@@ -37,7 +37,7 @@ export function createRpc({ chainId, timeoutMs, ...options }: PoolOptions<Hex> &
   }
   return new NodePool({
     ...options,
-    connect: (url, limitMs) => callOver(url, { timeoutMs, limitMs }),
+    connect: (url, limitMs) => callOver(url, { limitMs }),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])

@@ -53,9 +53,7 @@ export interface NodesOptions<Hash extends string> {
 export type PoolOptions<Hash extends string> = Pick<
   NodesOptions<Hash>,
   'label' | 'urls' | 'genesisHash' | 'onFault' | 'share' | 'leastBlockMs'
-> & {
-  timeoutMs?: number
-}
+>
 
 /**
  * Callers beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads

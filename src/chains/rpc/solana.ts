@@ -9,16 +9,16 @@ export type Commitment = 'confirmed' | 'finalized'
 /** Several nodes of one Solana cluster; genesis hashes in base58. */
 export type SolanaRpc = Nodes
 
-const DEFAULT_TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** Equals 20 s; slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
 /** Concurrent requests to a node: hundreds of transactions are read at once. */
 const AT_ONCE = 16
 
-export function createSolanaRpc({ timeoutMs = DEFAULT_TIMEOUT_MS, ...options }: PoolOptions<string>): SolanaRpc {
+export function createSolanaRpc(options: PoolOptions<string>): SolanaRpc {
   return new NodePool({
     ...options,
-    connect: (url, limitMs = timeoutMs) => clusterCall(url, Math.min(timeoutMs, limitMs)),
+    connect: (url, limitMs = TIMEOUT_MS) => clusterCall(url, Math.min(TIMEOUT_MS, limitMs)),
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: async (call) => {
       const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])
