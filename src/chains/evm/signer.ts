@@ -2,9 +2,8 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
 import { MARGIN_PERCENT, withMargin } from '../margins.js'
-import { type Call, quantity } from '../rpc/evm.js'
+import { type Call, quantity, type Rpc } from '../rpc/evm.js'
 import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
-import type { EvmChain } from './chain.js'
 import { endingCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
@@ -78,15 +77,19 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** @returns the newest block when the node took the transaction, null where that could not be read */
-    broadcast: (raw: Hex): Promise<number | null> => broadcast(chain, raw),
+    /** As `broadcast`. */
+    broadcast: (raw: Hex): Promise<number | null> => broadcast(rpc, raw),
   }
 }
 
 type SignOrder = { purpose: Purpose; nonce: number; gas: bigint; fees: Fees; valueWei: bigint }
 
-async function broadcast({ rpc }: EvmChain, raw: Hex): Promise<number | null> {
-  // a node's word about the transaction is no fault of the node, which stays in use
+/**
+ * Sends a signed transaction. A node's word about it is no fault of the node, which stays in use.
+ * @returns the newest block when the node took the transaction, null where that could not be read
+ * @throws whatever the node says about it; ChainUnavailableError
+ */
+export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
   const answer = await rpc.onOneNode(async (ask) => {
     const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
     try {

@@ -6,6 +6,7 @@ import { causesOf, RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
+import { broadcast } from '../signer.js'
 import { classifyTxError } from '../txErrors.js'
 
 /** A chain on which transactions are sent by hand. */
@@ -58,7 +59,13 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
   })
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
   const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...fees, ...call })
-  await broadcast(chain, raw)
+  await broadcast(rpc, raw).catch((error: unknown) => {
+    const failure = classifyTxError(error)
+    if (failure.class === 'transient') throw error
+    // a node that has the transaction already took it
+    if (failure.class !== 'known')
+      throw new SendError(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
+  })
   const hash = keccak256(raw)
   const receipt = await until(() => rpc.call<RawReceipt | null>('eth_getTransactionReceipt', [hash]))
   if (!receipt)
@@ -91,22 +98,6 @@ async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
     if (found !== null || performance.now() > end) return found
     await sleep(pauseMs)
   }
-}
-
-/** A node that has the transaction already took it. @throws SendError, ChainUnavailableError */
-async function broadcast({ rpc, label }: SendingChain, raw: Hex): Promise<void> {
-  const error = await rpc.onOneNode(async (ask) => {
-    try {
-      await ask('eth_sendRawTransaction', [raw])
-      return null
-    } catch (error) {
-      if (classifyTxError(error).class === 'transient') throw error
-      return error
-    }
-  })
-  const failure = error === null ? null : classifyTxError(error)
-  if (failure && failure.class !== 'known')
-    throw new SendError(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
 }
 
 async function orReverts<T>(asked: Promise<T>): Promise<T> {
