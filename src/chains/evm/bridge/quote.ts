@@ -14,7 +14,7 @@ import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 
 /** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
-const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n }
+const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
 /** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
@@ -106,7 +106,8 @@ export async function nativeFee(call: Call, spoke: Hex, message: Hex, options: H
   return fee
 }
 
-async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+/** Gas on the hub that a spoke's messages need. */
+export async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   const needs = await orIfRefused(readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
-  return needs ? { bidsBase: needs[0], perName: needs[1] } : DEFAULT_GAS
+  return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }

@@ -2,16 +2,12 @@ import { encodeFunctionData } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import type { Hex, RefundTransaction } from '../../chain.js'
 import { withMargin } from '../../margins.js'
-import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption } from './packetOptions.js'
-import { nativeFee, senderWord } from './quote.js'
+import { gasNeeds, nativeFee, senderWord } from './quote.js'
 
-/** Default gas on the hub for third-party spokes, which have no `gasNeeds`. */
-const DEFAULT_WITHDRAWAL_GAS = 170_000n
 /** Code of an account of a key that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
 
@@ -36,8 +32,8 @@ export async function withdrawalOnSpoke(
   if (to === null && (await isContract(call, bidder))) return null
   const args = [to ?? bidder] as const
   const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })
-  const needs = await orIfRefused(readContract(call, contract, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
-  const options = encodeLzReceiveOption({ gas: needs?.[2] ?? DEFAULT_WITHDRAWAL_GAS, value: 0n })
+  const { withdrawal: gas } = await gasNeeds(call, contract)
+  const options = encodeLzReceiveOption({ gas, value: 0n })
   const fee = await nativeFee(call, contract, encodeMessage(senderWord(bidder), hubCalldata), options)
   return {
     ...{ type: 'evm', to: contract },
