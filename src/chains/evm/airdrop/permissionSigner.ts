@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type ClaimPermission, claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import type { Hex, PermissionSigner } from '../../chain.js'
@@ -8,18 +9,13 @@ const KEPT_SIGNATURES = 10_000
 /** Signs permissions with an operator's key and caches the newest signatures, which are deterministic (RFC 6979). */
 export function createPermissionSigner(privateKey: Hex): PermissionSigner {
   const account = privateKeyToAccount(privateKey)
-  const kept = new Map<string, Promise<Hex>>()
+  const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({
+    max: KEPT_SIGNATURES,
+    memoMethod: (_, __, { context }) => account.signTypedData(claimPermissionTypedData(context)),
+  })
   return {
     address: account.address.toLowerCase() as Hex,
-    sign(permission) {
-      const key = keyOf(permission)
-      const known = kept.get(key)
-      if (known) return known
-      const signature = account.signTypedData(claimPermissionTypedData(permission))
-      kept.set(key, signature)
-      if (kept.size > KEPT_SIGNATURES) kept.delete(kept.keys().next().value!)
-      return signature
-    },
+    sign: (permission) => kept.memo(keyOf(permission), { context: permission }),
   }
 }
 
