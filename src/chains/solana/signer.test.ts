@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unitPrice } from './signer.js'
+import { errorName, unitPrice } from './signer.js'
 
 describe('the price of a compute unit', () => {
   it('is the usual one at first, then twice that of the attempt before, from a thousandth of a lamport on', () => {
@@ -17,5 +17,22 @@ describe('the price of a compute unit', () => {
         expect(price).toBeGreaterThanOrEqual(Math.min(usual, max))
       }),
     )
+  })
+})
+
+describe('the name of a transaction’s error', () => {
+  it.each([
+    ['BlockhashNotFound', 'blockhash_not_found'],
+    [{ InstructionError: [0, { Custom: 6015 }] }, 'payment_not_held'],
+    [{ InstructionError: [0, { Custom: 6009 }] }, 'wrong_authority'],
+    [{ InstructionError: [1, { Custom: 77 }] }, 'custom_77'],
+    [{ InstructionError: [0, 'InvalidAccountData'] }, 'invalid_account_data'],
+    [{ InsufficientFundsForRent: { account_index: 0 } }, 'insufficient_funds_for_rent'],
+    [null, 'failed'],
+    [{}, 'failed'],
+    [`https://node.example/${'k'.repeat(200)}`, /^[a-z0-9_]{1,60}$/],
+  ])('of %j', (err, name) => {
+    if (typeof name === 'string') expect(errorName(err)).toBe(name)
+    else expect(errorName(err)).toMatch(name)
   })
 })
