@@ -2,6 +2,8 @@ import type pg from 'pg'
 import { createBalancePort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
+import { removeExpired } from '../db/deployment/retention.js'
+import { moveSlice } from '../db/journal/moves/slice.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
@@ -12,10 +14,8 @@ import { checkpointWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
-import { moveWorker } from './moves.js'
 import { paymentJudgeWorker } from './payments/worker.js'
 import { createProgressLog } from './progress.js'
-import { retentionWorker } from './retention.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
 import type { Reporting } from './types.js'
 
@@ -129,3 +129,39 @@ const portsOf = ({ chains, solana }: Sources): BalancePort[] => [
   ...chains.map(({ chain }) => createBalancePort(chain.rpc.forUse('judge'))),
   ...(solana ? [solana.chain.balances] : []),
 ]
+
+const FORGET_EVERY_MS = 60 * 60_000
+
+/** Once an hour forgets what has had its time. */
+export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
+  // a clock that is set does not move it
+  let doneAt: number | null = null
+  return {
+    ...{ name: 'the retention', fields: { network }, pollMs: 60_000 },
+    async step(signal, alive) {
+      if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
+      const removed = await removeExpired(pool, network, signal, alive)
+      if (Object.values(removed).some((rows) => rows > 0))
+        log.info({ network, removed }, 'forgot what has had its time')
+      doneAt = performance.now()
+      return 'idle'
+    },
+  }
+}
+
+/** Pause between two slices, in which other writers get the head's lock: at most 10,000 names a second move. */
+const MOVE_PAUSE_MS = 100
+
+/** Carries on the moves of names, a slice at a time; a process that takes over goes on with the next. */
+function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
+  return {
+    ...{ name: 'the moves of names', fields: { network } },
+    ...{ pollMs: MOVE_PAUSE_MS, idleMs: 1_000, maxBusySteps: 0 },
+    async step() {
+      const moved = await moveSlice({ pool, network, epoch })
+      if (moved === null) return 'idle'
+      if (moved.isLast) log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')
+      return 'progressed'
+    },
+  }
+}

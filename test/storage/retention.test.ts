@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { removeExpired } from '../../src/db/deployment/retention.js'
 import { findJobs } from '../../src/db/outbox/due.js'
-import { retentionWorker } from '../../src/indexer/retention.js'
+import { retentionWorker } from '../../src/indexer/run.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
 import { runWorkers } from '../../src/ops/worker.js'
