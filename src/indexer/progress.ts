@@ -1,3 +1,4 @@
+import type { ChainState } from '../ops/chainState.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Network } from '../registry/primitives/network.js'
 
@@ -37,4 +38,13 @@ export function createProgressLog(log: Logger): (now: Progress) => void {
     loggedMs = Date.now()
     log.info(now, 'backfilling')
   }
+}
+
+/** Callbacks of the workers that read chains. */
+export interface Reporting {
+  /** Called as soon as a worker has a state to show. */
+  onStart(label: string, indexer: { readonly state: ChainState }): void
+  /** Called after each step that took in blocks. @param isNews whether there was anything of ours in them */
+  onAdvance(isNews: boolean): void
+  onProgress(progress: Progress): void
 }

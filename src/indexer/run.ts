@@ -15,9 +15,8 @@ import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
 import { paymentJudgeWorker } from './payments/worker.js'
-import { createProgressLog } from './progress.js'
+import { createProgressLog, type Reporting } from './progress.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
-import type { Reporting } from './types.js'
 
 /** The chains of one network. */
 export interface Sources {

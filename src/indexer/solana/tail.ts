@@ -1,5 +1,5 @@
-import type { Call } from '../../chains/rpc/nodes.js'
 import { LackingError } from '../../chains/rpc/errors.js'
+import type { Call } from '../../chains/rpc/nodes.js'
 import { listTransactions, type ReadTransaction, readListed } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
