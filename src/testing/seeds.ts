@@ -1,6 +1,6 @@
 import { type Account, encodeFunctionData, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../chains/evm/calldata.js'
+import { encodePlaceBids } from '../chains/evm/bridge/calls.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodePlaceBids } from '../../src/chains/evm/calldata.js'
+import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { creditsIn, creditsOf } from '../../src/db/bridge/credits.js'
 import { findMessages } from '../../src/db/bridge/packets.js'

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodePlaceBids } from '../../src/chains/evm/calldata.js'
+import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { endpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'

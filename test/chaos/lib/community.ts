@@ -9,7 +9,7 @@ import {
   zeroHash,
 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../../../src/chains/evm/calldata.js'
+import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { walletOf } from '../../../src/testing/chains/localChain.js'

@@ -1,5 +1,6 @@
 import { decodeErrorResult, encodeFunctionData, isHex, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
 import { causesOf } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
@@ -29,6 +30,22 @@ export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),
 })
+
+/**
+ * Calldata of the hub's `placeBids`, built for a single name as well (0x40bee835, with referral 0xfdad12fd).
+ * @param names canonical names, each with its bid in ETH wei
+ * @param referral referrer as 32 bytes, null for the two-argument form
+ */
+export function encodePlaceBids(
+  names: readonly { name: string; amountWei: bigint }[],
+  referral: Uint8Array | null,
+): Hex {
+  const amounts = names.map(({ amountWei }) => amountWei)
+  const words = names.map(({ name }) => toHex(nameToWord(name)))
+  return referral
+    ? encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words, toHex(referral)] })
+    : encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words] })
+}
 
 /** State of a packet at its destination's endpoint. */
 export interface PacketState {
