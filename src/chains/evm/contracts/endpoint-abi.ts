@@ -9,16 +9,12 @@ export const endpointAbi = parseAbi([
   'struct MessagingParams { uint32 dstEid; bytes32 receiver; bytes message; bytes options; bool payInLzToken; }',
   'struct MessagingFee { uint256 nativeFee; uint256 lzTokenFee; }',
   'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)',
-  'event PacketVerified(Origin origin, address receiver, bytes32 payloadHash)',
   'event PacketDelivered(Origin origin, address receiver)',
   'function eid() view returns (uint32)',
   'function quote(MessagingParams params, address sender) view returns (MessagingFee)',
-  'function verifiable(Origin origin, address receiver) view returns (bool)',
-  'function initializable(Origin origin, address receiver) view returns (bool)',
   'function lzReceive(Origin origin, address receiver, bytes32 guid, bytes message, bytes extraData) payable',
   'function inboundPayloadHash(address receiver, uint32 srcEid, bytes32 sender, uint64 nonce) view returns (bytes32)',
   'function lazyInboundNonce(address receiver, uint32 srcEid, bytes32 sender) view returns (uint64)',
-  'function outboundNonce(address sender, uint32 dstEid, bytes32 receiver) view returns (uint64)',
   'function delegates(address oapp) view returns (address)',
   'function registerLibrary(address lib)',
   'function defaultSendLibrary(uint32 eid) view returns (address)',
@@ -30,3 +26,29 @@ export const endpointAbi = parseAbi([
   'error LZ_PathNotVerifiable()',
   'error LZ_InsufficientFee(uint256 requiredNative, uint256 suppliedNative, uint256 requiredLzToken, uint256 suppliedLzToken)',
 ])
+
+/**
+ * Subset of LayerZero's message libraries SendUln302 and ReceiveUln302 in use, and what an application says to the
+ * endpoint about them (IMessageLibManager), as the public interfaces of `@layerzerolabs/lz-evm-messagelib-v2` and
+ * `@layerzerolabs/lz-evm-protocol-v2` have it.
+ */
+export const libraryManagerAbi = parseAbi([
+  'struct SetConfigParam { uint32 eid; uint32 configType; bytes config; }',
+  'function getSendLibrary(address sender, uint32 dstEid) view returns (address)',
+  'function isDefaultSendLibrary(address sender, uint32 dstEid) view returns (bool)',
+  'function getReceiveLibrary(address receiver, uint32 srcEid) view returns (address lib, bool isDefault)',
+  'function setSendLibrary(address oapp, uint32 eid, address lib)',
+  'function setReceiveLibrary(address oapp, uint32 eid, address lib, uint256 gracePeriod)',
+  'function setConfig(address oapp, address lib, SetConfigParam[] params)',
+])
+
+export const ulnAbi = parseAbi([
+  'struct UlnConfig { uint64 confirmations; uint8 requiredDVNCount; uint8 optionalDVNCount; uint8 optionalDVNThreshold; address[] requiredDVNs; address[] optionalDVNs; }',
+  'function getAppUlnConfig(address oapp, uint32 eid) view returns (UlnConfig)',
+  'function executorConfigs(address oapp, uint32 eid) view returns (uint32 maxMessageSize, address executor)',
+])
+
+/** Kinds of `setConfig`. */
+export const CONFIG_TYPE = { EXECUTOR: 1, ULN: 2 } as const
+/** Count that means none, where 0 means LayerZero's default. */
+export const NIL_DVN_COUNT = 255

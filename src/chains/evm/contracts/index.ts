@@ -11,5 +11,4 @@ export { localMessageLibAbi } from '../../../../contracts/evm/artifacts/local/Lo
 export { signatureProbeAbi, signatureProbeBytecode } from '../../../../contracts/evm/artifacts/SignatureProbe.js'
 export { spokeAbi, spokeBytecode } from '../../../../contracts/evm/artifacts/Spoke.js'
 export { tokenProbeAbi, tokenProbeBytecode } from '../../../../contracts/evm/artifacts/TokenProbe.js'
-export { endpointAbi } from './endpoint-abi.js'
-export { CONFIG_TYPE, libraryManagerAbi, NIL_DVN_COUNT, ulnAbi } from './uln-abi.js'
+export { CONFIG_TYPE, endpointAbi, libraryManagerAbi, NIL_DVN_COUNT, ulnAbi } from './endpoint-abi.js'
