@@ -7,6 +7,7 @@ import { causesOf, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
+import { readOpenPayments } from './openPayments.js'
 import { type RawStatus, readLatestBlockhash, readOwnAccounts, readStatuses, signatureText } from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
@@ -67,7 +68,6 @@ export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
   const authority = key.publicKey
-  const accountsOf = createAccounts(registrar)
 
   return {
     authority,
@@ -88,14 +88,8 @@ export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
       }),
     areHeld: (payments, minSlot) =>
       rpc.onOneNode(async (call) => {
-        const own = payments.map(accountsOf)
-        const found = await readOwnAccounts(
-          call,
-          registrar,
-          own.map(({ account }) => account),
-          { commitment, minSlot },
-        )
-        return own.map(({ isHeldIn }, i) => found[i] != null && isHeldIn(found[i]))
+        const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
+        return open.map((account) => account !== null && (!('state' in account) || account.state === 'held'))
       }),
     sign: (decision, payments, attempt) =>
       rpc.onOneNode((call) => {
@@ -107,27 +101,6 @@ export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
 }
 
 const solanaKey = (address: Uint8Array): PublicKey => new PublicKey(address.subarray(1))
-
-/** A payment of either kind by its account; the account may hold a later payment. */
-function createAccounts(registrar: Registrar) {
-  const community = createCommunityProgram(registrar)
-  return (payment: Payment): { account: PublicKey; isHeldIn(data: Buffer): boolean } => {
-    const { target } = payment
-    const sequence = BigInt(payment.sequence)
-    if (target.kind === 'name')
-      return {
-        account: registrar.payment({ payer: solanaKey(payment.payer), quoteId: target.quoteId }),
-        isHeldIn: (data) => registrar.decodePayment(data).sequence === sequence,
-      }
-    return {
-      account: community.paymentAccount({ payer: solanaKey(payment.payer), number: target.number }),
-      isHeldIn: (data) => {
-        const found = community.decodePayment(data)
-        return found.sequence === sequence && found.state === 'held'
-      },
-    }
-  }
-}
 
 function decisionInstruction(
   registrar: Registrar,

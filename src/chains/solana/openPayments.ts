@@ -1,0 +1,36 @@
+import { PublicKey } from '@solana/web3.js'
+import type { Payment } from '../../registry/payment/payment.js'
+import type { Call } from '../rpc/nodes.js'
+import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
+import { type ReadAt, readOwnAccounts } from './reads.js'
+import type { PaymentAccount, Registrar } from './registrar.js'
+
+/** Account of a payment whose money is not paid out. */
+export type OpenPayment = PaymentAccount | CommunityPaymentAccount
+
+/**
+ * Reads the accounts of payments of either kind, in order; null for one that is paid out, whose account a later payment
+ * may have.
+ * @throws RpcError transient for a node before `minSlot`
+ */
+export async function readOpenPayments(
+  call: Call,
+  registrar: Registrar,
+  payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
+  at: ReadAt,
+): Promise<(OpenPayment | null)[]> {
+  const program = createCommunityProgram(registrar)
+  const addresses = payments.map(({ payer: stored, target }) => {
+    const payer = new PublicKey(stored.subarray(1))
+    return target.kind === 'name'
+      ? registrar.payment({ payer, quoteId: target.quoteId })
+      : program.paymentAccount({ payer, number: target.number })
+  })
+  const accounts = await readOwnAccounts(call, registrar, addresses, at)
+  return payments.map(({ sequence, target }, i) => {
+    const data = accounts[i]
+    if (!data) return null
+    const account = target.kind === 'name' ? registrar.decodePayment(data) : program.decodePayment(data)
+    return account.sequence === BigInt(sequence) ? account : null
+  })
+}
