@@ -7,7 +7,7 @@ import type { SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram } from './community/program.js'
 import { type OpenPayment, readOpenPayments } from './openPayments.js'
 import { unsignedTransaction } from './quote.js'
-import { readLatestBlockhash } from './reads.js'
+import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 import { createAssociated } from './tokens.js'
 
@@ -67,10 +67,8 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
 
 /** Time by which the program judges, ms. */
 async function readClock(call: Call): Promise<number> {
-  const options = { commitment: COMMITMENT, encoding: 'base64' }
-  const asked = [SYSVAR_CLOCK_PUBKEY.toBase58(), options]
-  const { value } = await call<{ value: { data: [string, 'base64'] } | null }>('getAccountInfo', asked)
-  const data = Buffer.from(value?.data[0] ?? '', 'base64')
+  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: COMMITMENT })
+  const data = Buffer.from(clock?.data[0] ?? '', 'base64')
   if (data.length < CLOCK_TIME_OFFSET + 8) throw transient('getAccountInfo: the node shows no clock')
   return Number(data.readBigInt64LE(CLOCK_TIME_OFFSET)) * 1_000
 }

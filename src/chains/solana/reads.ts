@@ -44,20 +44,26 @@ export interface Sequences {
 
 /** Reads the payment counters; 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
-  const address = registrar.state.toBase58()
-  const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [
-    address,
-    { commitment, encoding: 'base64' },
-  ])
-  const data = ownData(registrar, value)
+  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
   if (!data) return { payments: 0, communityPayments: 0 }
   const { sequence, communitySequence } = registrar.decodeState(data)
   return { payments: Number(sequence), communityPayments: Number(communitySequence) }
 }
 
-interface RawAccount {
+/** An account as nodes show it. */
+export interface RawAccount {
   data: [string, 'base64']
   owner: string
+}
+
+/** Reads an account; null where there is none. */
+export async function readAccount(
+  call: Call,
+  address: PublicKey,
+  options: { commitment: Commitment; dataSlice?: { offset: number; length: number } },
+): Promise<RawAccount | null> {
+  const asked = [address.toBase58(), { encoding: 'base64', ...options }]
+  return (await call<{ value: RawAccount | null }>('getAccountInfo', asked)).value
 }
 
 interface RawAccounts {

@@ -1,6 +1,7 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
+import { type RawAccount, readAccount } from './reads.js'
 import { reads, signs, writes } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
@@ -19,7 +20,7 @@ const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 const ACCOUNT_TYPE_OFFSET = 165
 const ACCOUNT_TYPE = { mint: 1, account: 2 }
 /** Part of an account that is read: anybody may name one of megabytes as a token. */
-const SLICE = { encoding: 'base64', dataSlice: { offset: 0, length: ACCOUNT_TYPE_OFFSET + 1 } }
+const SLICE = { dataSlice: { offset: 0, length: ACCOUNT_TYPE_OFFSET + 1 } }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
@@ -42,11 +43,6 @@ export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: Publi
     data: Buffer.of(CREATE_IDEMPOTENT),
   })
 
-interface RawAccount {
-  data: [string, 'base64']
-  owner: string
-}
-
 /** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
 export async function readMintDecimals(call: Call, mint: PublicKey, commitment: Commitment): Promise<number | null> {
   const found = await readMint(call, mint, commitment)
@@ -55,11 +51,10 @@ export async function readMintDecimals(call: Call, mint: PublicKey, commitment: 
 
 /** Reads a mint of either token program; null for anything else. */
 export async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
-  const options = { commitment, ...SLICE }
-  const { value } = await call<{ value: RawAccount | null }>('getAccountInfo', [mint.toBase58(), options])
-  const data = value && tokenData(value, MINT_BYTES, ACCOUNT_TYPE.mint)
-  if (!value || data?.[MINT_INITIALIZED_OFFSET] !== 1) return null
-  return { program: value.owner, decimals: data[MINT_DECIMALS_OFFSET]! }
+  const account = await readAccount(call, mint, { commitment, ...SLICE })
+  const data = account && tokenData(account, MINT_BYTES, ACCOUNT_TYPE.mint)
+  if (!account || data?.[MINT_INITIALIZED_OFFSET] !== 1) return null
+  return { program: account.owner, decimals: data[MINT_DECIMALS_OFFSET]! }
 }
 
 /**
@@ -96,7 +91,7 @@ export async function readTokenAccounts(
   const { value } = await call<{ value: { pubkey: string; account: RawAccount }[] }>('getTokenAccountsByOwner', [
     owner.toBase58(),
     { mint: mint.toBase58() },
-    { commitment, ...SLICE },
+    { commitment, encoding: 'base64', ...SLICE },
   ])
   return value.flatMap(({ pubkey, account }) => {
     const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null

@@ -3,7 +3,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js'
 import { inBatches } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { programDataAddress } from '../admin.js'
-import { getSlot } from '../reads.js'
+import { getSlot, readAccount } from '../reads.js'
 import {
   BUFFER_HEADER_BYTES,
   bufferOf,
@@ -42,13 +42,13 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   const { payer, program, code, unitPrice, onProgress } = deployment
   const buffer = await bufferOf(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
-  const found = await readAccount(rpc, buffer.address)
+  const found = await readAccount(rpc.call, buffer.address, { commitment: COMMITMENT })
   if (!found) {
     const lamports = await rent(BUFFER_HEADER_BYTES + code.length)
     const made = createBuffer(payer.publicKey, buffer, { codeBytes: code.length, lamports })
     await sendInstructions(rpc, [payer], made, unitPrice)
   }
-  const written = found?.subarray(BUFFER_HEADER_BYTES)
+  const written = found && Buffer.from(found.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
   const offsets = Array.from({ length: Math.ceil(code.length / PIECE_BYTES) }, (_, i) => i * PIECE_BYTES)
   const pieceAt = (offset: number) => code.subarray(offset, offset + PIECE_BYTES)
   const missing = offsets.filter((offset) => {
@@ -71,13 +71,6 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
 
 /** State of a program on a cluster; null where it is none that can be upgraded. */
 export async function readProgram(rpc: SolanaRpc, programId: PublicKey): Promise<ProgramData | null> {
-  const data = await readAccount(rpc, programDataAddress(programId))
-  return data && decodeProgramData(data)
-}
-
-async function readAccount(rpc: SolanaRpc, address: PublicKey): Promise<Buffer | null> {
-  const options = { commitment: COMMITMENT, encoding: 'base64' }
-  const asked = [address.toBase58(), options]
-  const { value } = await rpc.call<{ value: { data: [string, string] } | null }>('getAccountInfo', asked)
-  return value && Buffer.from(value.data[0], 'base64')
+  const account = await readAccount(rpc.call, programDataAddress(programId), { commitment: COMMITMENT })
+  return account && decodeProgramData(Buffer.from(account.data[0], 'base64'))
 }
