@@ -14,7 +14,7 @@ import {
 import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
 import type { BridgePrice } from '../../../src/testing/contracts/deploy.js'
 import { deployEnds } from '../../support/bridgeContracts.js'
-import { callsOf, startChain } from './chain.js'
+import { type Accounts, callsOf, startChain } from './chain.js'
 import { DELIVER_LIMIT_WEI, messageOf, word } from './hub.js'
 
 export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
@@ -23,14 +23,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
 export async function startBridgeWorld(price?: BridgePrice) {
   const [hubChain, spokeChain] = await Promise.all([startChain(31_337), startChain(31_338)])
   // The accounts are the same on both chains.
-  const [owner, relayer, pauser, alice, bob, stranger] = hubChain.accounts as [
-    Address,
-    Address,
-    Address,
-    Address,
-    Address,
-    Address,
-  ]
+  const [owner, relayer, pauser, alice, bob, stranger] = hubChain.accounts as Accounts
   const { hub, hubEndpoint, hubLibrary, spoke, spokeEndpoint, spokeLibrary } = await deployEnds(
     { walletClient: hubChain.deployer, publicClient: hubChain.publicClient },
     { walletClient: spokeChain.deployer, publicClient: spokeChain.publicClient },

@@ -24,6 +24,8 @@ import { receiptOf } from '../../../src/testing/chains/receipt.js'
 const CALL_GAS = 12_000_000n
 
 export type Chain = Awaited<ReturnType<typeof startChain>>
+/** The first accounts of a chain. */
+export type Accounts = [Address, Address, Address, Address, Address, Address]
 
 /** Takes the chain back to where it was before the first test of the file, before each other one. */
 export function freshEach(chain: () => Pick<Chain, 'testClient'>): void {

@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { deployHub } from '../../../src/testing/contracts/deploy.js'
-import { type Chain, callsOf, startChain } from './chain.js'
+import { type Accounts, type Chain, callsOf, startChain } from './chain.js'
 
 export const MINIMUM_WEI = 10n ** 16n
 export const DELIVER_LIMIT_WEI = 10n ** 18n
@@ -30,14 +30,7 @@ export type HubWorld = Awaited<ReturnType<typeof startHubWorld>>
 /** A hub on a chain of its own, roles on the first accounts, and helpers bound to it. */
 export async function startHubWorld() {
   const chain = await startChain()
-  const [owner, relayer, pauser, alice, bob, carol] = chain.accounts as [
-    Address,
-    Address,
-    Address,
-    Address,
-    Address,
-    Address,
-  ]
+  const [owner, relayer, pauser, alice, bob, carol] = chain.accounts as Accounts
   const { hub, endpoint } = await deployHub({
     walletClient: chain.deployer,
     publicClient: chain.publicClient,
