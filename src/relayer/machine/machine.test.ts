@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  cancelling,
-  fees,
-  NOW,
-  policy,
-  prepared,
-  queued,
-  seen,
-  sent,
-  signed,
-  txOf,
-} from '../../../test/model/nonceJobs.js'
+import { cancelling, NOW, policy, prepared, queued, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import { type Action, apply, type Event, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
@@ -50,24 +39,6 @@ describe('plan', () => {
       { done: 'confirmed' },
       record({ is: 'confirmed', feeWei: 0n }),
     ],
-    [
-      'queued: fees above the cap are waited for',
-      queued,
-      { prepared: { gas: 1_000n, fees: { ...fees, maxFeePerGas: 10_000n } } },
-      record({ is: 'failed', failure: { class: 'transient', reason: 'fees_above_cap' } }),
-    ],
-    [
-      'queued: a value above the cap is not',
-      { ...queued, valueWei: 10_000_001n },
-      { prepared },
-      record({ is: 'parked', reason: 'spend_cap' }),
-    ],
-    [
-      'queued: too much burnt',
-      { ...queued, spentWei: 9_950_000n },
-      { prepared },
-      record({ is: 'parked', reason: 'spend_cap' }),
-    ],
 
     ['signed: sends', signed, {}, { do: 'broadcast', tx: signed.txs[0] }],
     [
@@ -76,7 +47,6 @@ describe('plan', () => {
       { nonce: 'later' },
       { do: 'broadcast', tx: signed.txs[0] },
     ],
-    ['signed: pauses', { ...signed, nextMs: NOW + 5 }, {}, wait],
     ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait],
     [
       'signed: executed by another: frees the nonce',
@@ -111,12 +81,6 @@ describe('plan', () => {
       { ...old, txs: [txOf(1, { sentBlock: 48, maxFeePerGas: 299n })] },
       { prepared },
       { do: 'broadcast', tx: txOf(1, { sentBlock: 48, maxFeePerGas: 299n }) },
-    ],
-    [
-      'sent: cap reached: the same again',
-      { ...old, spentWei: 9_900_000n },
-      { prepared },
-      { do: 'broadcast', tx: old.txs[0] },
     ],
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
@@ -194,12 +158,6 @@ describe('plan', () => {
       record({ is: 'confirmed', feeWei: 0n }),
     ],
     ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', done: 'unconfirmed' }, wait],
-    [
-      'nonce used for good by something else',
-      sent,
-      { nonce: 'confirmed' },
-      record({ is: 'parked', reason: 'nonce_taken' }),
-    ],
     ['found', sent, { nonce: 'confirmed', mined: mined() }, record({ is: 'included', hash: '0x1', block: 50 })],
 
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
