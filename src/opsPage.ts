@@ -12,7 +12,7 @@ import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
 import { NETWORKS } from './registry/primitives/network.js'
-import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report/problems.js'
+import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */

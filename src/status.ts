@@ -12,7 +12,7 @@ import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import type { EvmRelayerState } from './relayer/evmRelayer.js'
-import { outboxProblems } from './relayer/report/problems.js'
+import { outboxProblems } from './relayer/report.js'
 import type { RelayRun } from './relayer/run.js'
 
 /** Time without a turn from which a loop counts as stuck. */

@@ -6,7 +6,7 @@ import { createMetrics, showChains } from '../src/ops/metrics.js'
 import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
 import { createProcessMetrics, type ProcessState, showProcess } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
-import { type OutboxState, showOutbox } from '../src/relayer/report/metrics.js'
+import { type OutboxState, showOutbox } from '../src/relayer/report.js'
 import { LOOP_LIMIT_MS } from '../src/status.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 

@@ -10,9 +10,7 @@ import { IDLE_POLL_MS, runWorkers, type StepResult, type Worker } from '../ops/w
 import type { Network } from '../registry/primitives/network.js'
 import type { ChainRelayerOptions } from './chainRelayer.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import type { OutboxState } from './report/metrics.js'
-import { createAlarmLog, logOutcome } from './report/outboxLog.js'
-import { outboxProblems } from './report/problems.js'
+import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 import { SolanaRelayer } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_RAISE } from '../../src/relayer/gaps.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { outboxProblems } from '../../src/relayer/report/problems.js'
+import { outboxProblems } from '../../src/relayer/report.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { outboxProblems } from '../../src/relayer/report/problems.js'
+import { outboxProblems } from '../../src/relayer/report.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'

@@ -4,7 +4,7 @@ import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { Config, SolanaConfig } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { LOW_BALANCE_LAMPORTS } from '../../relayer/report/problems.js'
+import { LOW_BALANCE_LAMPORTS } from '../../relayer/report.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const SOL = 1e9
