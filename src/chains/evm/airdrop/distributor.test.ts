@@ -14,8 +14,7 @@ import { claimPermissionTypedData } from '../../../registry/airdrop/permission.j
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { CLAIMED_TOPIC, decodeClaimed, readDistributor } from './distributor.js'
-import { createPermissionSigner } from './permissionSigner.js'
+import { CLAIMED_TOPIC, createPermissionSigner, decodeClaimed, readDistributor } from './distributor.js'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
 const amount = fc.bigInt(0n, 2n ** 256n - 1n)

@@ -1,13 +1,17 @@
+import { LRUCache } from 'lru-cache'
 import { decodeFunctionResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type ClaimPermission, claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import { fromHex, toHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
-import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
+import type { DistributorClaim, Hex, PermissionSigner, PermittedReceiver } from '../../chain.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
 
 /**
- * Airdrop distributors (AirdropDistributor.sol): calldata of claims, decoded `Claimed` logs, and the contract's state.
+ * Airdrop distributors (AirdropDistributor.sol): calldata of claims, decoded `Claimed` logs, the contract's state, and
+ * permissions by its operator's key.
  */
 
 const WORD_BYTES = 32
@@ -80,3 +84,22 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
   if ((endsAt as bigint) > LATEST_S) return null
   return { merkleRoot: merkleRoot as Hex, token: token as Hex, endsAtS: Number(endsAt), operator: operator as Hex }
 }
+
+/** Size of the cache: bundles request the same permissions repeatedly, and a signature takes about a millisecond. */
+const KEPT_SIGNATURES = 10_000
+
+/** Signs permissions with an operator's key and caches the newest signatures, which are deterministic (RFC 6979). */
+export function createPermissionSigner(privateKey: Hex): PermissionSigner {
+  const account = privateKeyToAccount(privateKey)
+  const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({
+    max: KEPT_SIGNATURES,
+    memoMethod: (_, __, { context }) => account.signTypedData(claimPermissionTypedData(context)),
+  })
+  return {
+    address: account.address.toLowerCase() as Hex,
+    sign: (permission) => kept.memo(keyOf(permission), { context: permission }),
+  }
+}
+
+const keyOf = ({ chainId, distributor, index, account, to, deadlineS }: ClaimPermission): string =>
+  [chainId, distributor, index, account.toString('hex'), to, deadlineS].join()
