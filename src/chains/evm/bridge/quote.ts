@@ -2,12 +2,19 @@ import { encodeFunctionData } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import { AmountError, BridgeError, type EvmQuote, type Hex, type RegistrationRequest } from '../../chain.js'
+import {
+  AmountError,
+  BridgeError,
+  type EvmQuote,
+  type Hex,
+  type RefundTransaction,
+  type RegistrationRequest,
+} from '../../chain.js'
 import { withMargin } from '../../margins.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { servedByKey, servedFor } from '../../rpc/served.js'
-import { spokeAbi } from '../contracts/index.js'
+import { hubAbi, spokeAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
@@ -89,14 +96,14 @@ function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigi
 }
 
 /** Word of a sender in a message. @throws RangeError for no address */
-export function senderWord(sender: string): Hex {
+function senderWord(sender: string): Hex {
   const address = parseAddress(sender)
   if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
   return toHex(addressToWord(address.bytes))
 }
 
 /** Fee of a message in the spoke's coin. @throws BridgeError where the endpoint refuses */
-export async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
+async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
   const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
@@ -107,7 +114,46 @@ export async function nativeFee(call: Call, spoke: Hex, message: Hex, options: H
 }
 
 /** Gas on the hub that a spoke's messages need. */
-export async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   const needs = await orIfRefused(readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
+}
+
+/** Code of an account of a key that delegates to a contract (EIP-7702). */
+const DELEGATION = '0xef0100'
+
+/** Transaction with which a bidder withdraws on the hub what it owes for direct bids. */
+export const withdrawalOnHub = (hub: Hex, to: Hex): RefundTransaction => ({
+  ...{ type: 'evm', to: hub, value: 0n },
+  data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
+})
+
+/**
+ * Transaction with which a bidder withdraws, by a message, what the hub owes it for bids from a spoke.
+ * @param to receiver on the hub; null for the bidder itself
+ * @returns null for a contract without a receiver
+ * @throws BridgeError when the endpoint can't quote
+ */
+export async function withdrawalOnSpoke(
+  call: Call,
+  { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
+  bidder: Hex,
+  to: Hex | null,
+): Promise<RefundTransaction | null> {
+  if (to === null && (await isContract(call, bidder))) return null
+  const args = [to ?? bidder] as const
+  const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })
+  const { withdrawal: gas } = await gasNeeds(call, contract)
+  const options = encodeLzReceiveOption({ gas, value: 0n })
+  const fee = await nativeFee(call, contract, encodeMessage(senderWord(bidder), hubCalldata), options)
+  return {
+    ...{ type: 'evm', to: contract },
+    data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
+    value: withMargin(fee, bridgeMarginPercent),
+  }
+}
+
+async function isContract(call: Call, account: Hex): Promise<boolean> {
+  const code = await call<Hex>('eth_getCode', [account, 'latest'])
+  return code !== '0x' && !code.startsWith(DELEGATION)
 }
