@@ -22,30 +22,7 @@ export interface TxStatus {
 }
 
 /** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that decide them. */
-export interface SolanaSigner {
-  readonly authority: PublicKey
-  /** The most that one transaction costs, lamports. */
-  readonly maxFee: bigint
-  /** Lamports for fees. */
-  balance(): Promise<bigint>
-  /** The authority that the program obeys; null before it is initialized. */
-  relayAuthority(): Promise<PublicKey | null>
-  /**
-   * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the same
-   * node.
-   * @throws ChainUnavailableError, as all methods that ask
-   */
-  statuses(hashes: readonly string[]): Promise<{ height: number; slot: number; statuses: (TxStatus | null)[] }>
-  /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`. */
-  areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]>
-  /**
-   * Signs one decision about payments of one kind; nothing is sent.
-   * @param attempt from 0; each pays more for its place in a block
-   */
-  sign(decision: Decision, payments: readonly Payment[], attempt: number): Promise<BlockhashTx>
-  /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
-  send(raw: string): Promise<string | null>
-}
+export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 /** Fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000n
@@ -64,39 +41,53 @@ export interface SolanaSignerOptions {
   maxUnitPrice: number
 }
 
-export function createSolanaSigner(options: SolanaSignerOptions): SolanaSigner {
+/** Opens a cluster to the relay authority. All methods that ask throw ChainUnavailableError. */
+export function createSolanaSigner(options: SolanaSignerOptions) {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
   const authority = key.publicKey
 
   return {
     authority,
+    /** The most that one transaction costs, lamports. */
     maxFee: SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
-    async balance() {
+    /** Lamports for fees. */
+    async balance(): Promise<bigint> {
       const { value } = await rpc.call<{ value: number }>('getBalance', [authority.toBase58(), { commitment }])
       return BigInt(value)
     },
-    async relayAuthority() {
+    /** The authority that the program obeys; null before it is initialized. */
+    async relayAuthority(): Promise<PublicKey | null> {
       const [data] = await rpc.onOneNode((call) => readOwnAccounts(call, registrar, [registrar.state], { commitment }))
       return data ? registrar.decodeState(data).relayAuthority : null
     },
-    statuses: (hashes) =>
+    /**
+     * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the
+     * same node.
+     */
+    statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
         const statuses = await readStatuses(call, hashes)
         return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
       }),
-    areHeld: (payments, minSlot) =>
+    /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`. */
+    areHeld: (payments: readonly Payment[], minSlot: number): Promise<boolean[]> =>
       rpc.onOneNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
         return open.map((account) => account !== null && (!('state' in account) || account.state === 'held'))
       }),
-    sign: (decision, payments, attempt) =>
+    /**
+     * Signs one decision about payments of one kind; nothing is sent.
+     * @param attempt from 0; each pays more for its place in a block
+     */
+    sign: (decision: Decision, payments: readonly Payment[], attempt: number): Promise<BlockhashTx> =>
       rpc.onOneNode((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
       }),
-    send: (raw) => rpc.onOneNode((call) => send(call, raw, commitment)),
+    /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
+    send: (raw: string): Promise<string | null> => rpc.onOneNode((call) => send(call, raw, commitment)),
   }
 }
 
