@@ -105,24 +105,32 @@ export async function findByNonce(call: Call, { sender, nonce, confirmed }: Nonc
     }
   }
   if (!(await isUsedAt(confirmed))) return null
-  // gallop back from the head: replacements are mostly recent, and old state may be pruned
-  let used = confirmed
-  let step = 16
-  let unused = confirmed - step
-  while (unused > 0 && (await isUsedAt(unused))) {
-    used = unused
-    step *= 2
-    unused = used - step
-  }
-  unused = Math.max(unused, -1)
-  while (used - unused > 1) {
-    const middle = Math.floor((used + unused) / 2)
-    if (await isUsedAt(middle)) used = middle
-    else unused = middle
-  }
+  const used = await firstBlock(confirmed, isUsedAt)
   const asked = [quantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
   return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
+}
+
+/**
+ * Finds the first block from which on something holds, backwards from one where it does: what is looked for is mostly
+ * recent, and old state may be pruned.
+ */
+export async function firstBlock(last: number, holdsAt: (block: number) => Promise<boolean>): Promise<number> {
+  let holds = last
+  let step = 16
+  let before = last - step
+  while (before > 0 && (await holdsAt(before))) {
+    holds = before
+    step *= 2
+    before = holds - step
+  }
+  before = Math.max(before, -1)
+  while (holds - before > 1) {
+    const middle = Math.floor((holds + before) / 2)
+    if (await holdsAt(middle)) holds = middle
+    else before = middle
+  }
+  return holds
 }
 
 /** Tells whether a node has a transaction in a confirmed block under a sender's nonce. */

@@ -7,6 +7,7 @@ import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
 import { broadcast } from '../signer.js'
+import { firstBlock } from '../transactions.js'
 import { classifyTxError } from '../txErrors.js'
 
 /** A chain on which transactions are sent by hand. */
@@ -120,21 +121,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
 export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) => (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
-    let some = Number(await ask<Hex>('eth_blockNumber', []))
-    let none = some
-    try {
-      for (let back = 1; none > 0 && (await hasCode(none)); back *= 2) {
-        some = none
-        none = Math.max(0, none - back)
-      }
-      while (some - none > 1) {
-        const middle = Math.floor((none + some) / 2)
-        if (await hasCode(middle)) some = middle
-        else none = middle
-      }
-      return some
-    } catch {
-      return null
-    }
+    const head = Number(await ask<Hex>('eth_blockNumber', []))
+    return firstBlock(head, hasCode).catch(() => null)
   })
 }
