@@ -37,12 +37,17 @@ afterAll(async () => {
   await at?.stop()
 })
 
-it('one receipt of another transaction decides no status', async () => {
+/** The API with these nodes of the spoke. */
+async function contextOver(...rpcUrls: string[]) {
   const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
-  file.chains[1]!.rpcUrls = [proxy.url]
+  file.chains[1]!.rpcUrls = rpcUrls
   const chains = (await openChains(at.pool, file)).map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-  const { mainnet: context } = createContexts({ pool: at.pool, chains, config })
+  return createContexts({ pool: at.pool, chains, config }).mainnet
+}
+
+it('one receipt of another transaction decides no status', async () => {
+  const context = await contextOver(proxy.url)
   const to = at.world.wallet(2).address
   const old = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
   await at.confirm()
@@ -63,11 +68,7 @@ it('one receipt of another transaction decides no status', async () => {
 })
 
 it('one node that has a transaction fail on another fork decides no status, where there is another', async () => {
-  const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
-  file.chains[1]!.rpcUrls.unshift(proxy.url)
-  const chains = (await openChains(at.pool, file)).map(({ chain }) => chain)
-  const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-  const { mainnet: context } = createContexts({ pool: at.pool, chains, config })
+  const context = await contextOver(proxy.url, at.world.spoke.anvil.rpcUrl)
   await at.confirm()
   const { tx } = await at.pay({ on: '8453', name: 'ben' })
   const seen = [(await evmStatus(context, tx)).status]
