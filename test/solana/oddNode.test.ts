@@ -3,9 +3,14 @@ import { expect, it } from 'vitest'
 import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, settle } from './support.js'
 
-/** Odd answers of one node. */
+/** Odd answers of one node. Payments are believed for ever: of two nodes that answer, both have to show them. */
+
+const WAIT = { timeout: 20_000, interval: 100 }
 
 const world = await useSolanaWorld()
+
+/** The transaction as of a node that has lost what it did. */
+const withoutEvents = <T extends { meta: object }>(tx: T) => ({ ...tx, meta: { ...tx.meta, innerInstructions: [] } })
 
 const names = async () => (await world.rows()).map(({ name }) => name)
 const refusing = (signature: string, code: number) => (method: string, params: readonly unknown[]) =>
@@ -82,11 +87,8 @@ it('a payment that one odd answer left out is read again after a while, without 
   const watcher = await world.watcher({ nowMs: () => nowMs })
   await settle(watcher)
   const [odd] = [await world.pay(world.payer(0), 'left-out'), await world.pay(world.payer(0), 'behind-it')]
-  world.proxy.alter = (method, [signature], result) => {
-    if (method !== 'getTransaction' || signature !== odd) return result
-    const tx = result as { meta: object }
-    return { ...tx, meta: { ...tx.meta, innerInstructions: [] } }
-  }
+  world.proxy.alter = (method, [signature], result) =>
+    method === 'getTransaction' && signature === odd ? withoutEvents(result as { meta: object }) : result
   expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'missing' })
   expect((await names()).at(-1)).toBe('behind-it')
   world.proxy.alter = null
@@ -192,4 +194,42 @@ it('a transaction has not failed for good by the word of one node, where there i
   }
   expect(await chain.transaction(signature)).toMatchObject({ state: 'seen', succeeded: true })
   expect(hasLied).toBe(true)
+})
+
+/** A watcher over the cluster itself and over the proxy, which may say otherwise. */
+async function twoNodes() {
+  const { rpc } = (await world.open({ rpcUrls: [world.solana.rpcUrl, world.proxy.url] })).chain
+  let nowMs = Date.now()
+  const watcher = await world.watcher({ rpc, nowMs: () => nowMs })
+  await settle(watcher)
+  const settled = async () => {
+    // payments that are missing are read anew after a while
+    nowMs += 6_000
+    await settle(watcher).catch(() => {})
+    return names()
+  }
+  return { watcher, settled }
+}
+
+it('a payment that one of two nodes does not show waits until they agree', async () => {
+  const { watcher, settled } = await twoNodes()
+  const odd = await world.pay(world.payer(0), 'of-one')
+  world.proxy.alter = (method, [signature], result) =>
+    method === 'getTransaction' && signature === odd ? withoutEvents(result as { meta: object }) : result
+  await expect(settle(watcher)).rejects.toThrow(odd)
+  // nor is one of them believed alone then
+  await expect(settle(watcher)).rejects.toThrow(odd)
+  expect(await names()).not.toContain('of-one')
+  world.proxy.alter = null
+  await expect.poll(settled, WAIT).toContain('of-one')
+})
+
+it('a node that comes after the other one is waited for', async () => {
+  const { watcher } = await twoNodes()
+  const late = await world.pay(world.payer(0), 'late')
+  let looks = 0
+  world.proxy.alter = (method, [signature], result) =>
+    method === 'getTransaction' && signature === late && looks++ < 2 ? null : result
+  await expect.poll(() => settle(watcher).then(names, names), WAIT).toContain('late')
+  expect(looks).toBeGreaterThan(2)
 })
