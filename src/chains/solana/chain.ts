@@ -34,7 +34,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
   // strangers' questions cost the watcher nothing
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
-  const portFor = (use: Use) => createCommunityPort(rpc.forUse(use), registrar, SOLANA_LABEL)
+  const portFor = (use: Use) => createCommunityPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
@@ -48,7 +48,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
     ...portFor('api'),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
-    balances: createBalancePort(rpc.forUse('judge'), SOLANA_LABEL),
+    balances: createBalancePort(rpc.forUse('judge')),
     chain: null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),

@@ -44,9 +44,8 @@ const node =
         ? { value: of }
         : { value: accounts.map((one) => ({ pubkey: other.toBase58(), account: one })) }) as T,
     )
-const balance = (of: Account | null, accounts: Account[]) =>
-  readTokenBalance(node(of, accounts), owner, mint, 'confirmed')
-const decimals = (of: Account | null) => readMintDecimals(node(of), mint, 'confirmed')
+const balance = (of: Account | null, accounts: Account[]) => readTokenBalance(node(of, accounts), owner, mint)
+const decimals = (of: Account | null) => readMintDecimals(node(of), mint)
 
 describe('a balance', () => {
   it('is the sum of the wallet’s accounts of that mint and program', async () => {

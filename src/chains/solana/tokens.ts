@@ -1,6 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Call } from '../rpc/nodes.js'
-import type { Commitment } from '../rpc/solana.js'
 import { type RawAccount, readAccount } from './reads.js'
 import { reads, signs, writes } from './registrar.js'
 
@@ -19,8 +18,8 @@ const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 /** Offset of the account type in Token-2022 accounts with extensions. */
 const ACCOUNT_TYPE_OFFSET = 165
 const ACCOUNT_TYPE = { mint: 1, account: 2 }
-/** Part of an account that is read: anybody may name one of megabytes as a token. */
-const SLICE = { dataSlice: { offset: 0, length: ACCOUNT_TYPE_OFFSET + 1 } }
+/** Part of an account that is read, as wallets show it: anybody may name one of megabytes as a token. */
+const SLICE = { commitment: 'confirmed', dataSlice: { offset: 0, length: ACCOUNT_TYPE_OFFSET + 1 } } as const
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
@@ -44,14 +43,14 @@ export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: Publi
   })
 
 /** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
-export async function readMintDecimals(call: Call, mint: PublicKey, commitment: Commitment): Promise<number | null> {
-  const found = await readMint(call, mint, commitment)
+export async function readMintDecimals(call: Call, mint: PublicKey): Promise<number | null> {
+  const found = await readMint(call, mint)
   return found?.program === TOKEN_PROGRAM.toBase58() ? found.decimals : null
 }
 
 /** Reads a mint of either token program; null for anything else. */
-export async function readMint(call: Call, mint: PublicKey, commitment: Commitment) {
-  const account = await readAccount(call, mint, { commitment, ...SLICE })
+export async function readMint(call: Call, mint: PublicKey) {
+  const account = await readAccount(call, mint, SLICE)
   const data = account && tokenData(account, MINT_BYTES, ACCOUNT_TYPE.mint)
   if (!account || data?.[MINT_INITIALIZED_OFFSET] !== 1) return null
   return { program: account.owner, decimals: data[MINT_DECIMALS_OFFSET]! }
@@ -61,13 +60,8 @@ export async function readMint(call: Call, mint: PublicKey, commitment: Commitme
  * Balance of a wallet over all its accounts of a token, base units. Counts both token programs, since a balance is only
  * looked at; 0 for an address that is no mint.
  */
-export async function readTokenBalance(
-  call: Call,
-  owner: PublicKey,
-  mint: PublicKey,
-  commitment: Commitment,
-): Promise<bigint> {
-  const found = await readTokenAccounts(call, owner, mint, commitment)
+export async function readTokenBalance(call: Call, owner: PublicKey, mint: PublicKey): Promise<bigint> {
+  const found = await readTokenAccounts(call, owner, mint)
   return found.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
@@ -79,19 +73,14 @@ export interface TokenAccount {
 }
 
 /** Reads a wallet's token accounts of a mint. */
-export async function readTokenAccounts(
-  call: Call,
-  owner: PublicKey,
-  mint: PublicKey,
-  commitment: Commitment,
-): Promise<TokenAccount[]> {
-  const found = await readMint(call, mint, commitment)
+export async function readTokenAccounts(call: Call, owner: PublicKey, mint: PublicKey): Promise<TokenAccount[]> {
+  const found = await readMint(call, mint)
   // nodes refuse the query for an address that is no mint
   if (!found) return []
   const { value } = await call<{ value: { pubkey: string; account: RawAccount }[] }>('getTokenAccountsByOwner', [
     owner.toBase58(),
     { mint: mint.toBase58() },
-    { commitment, encoding: 'base64', ...SLICE },
+    { encoding: 'base64', ...SLICE },
   ])
   return value.flatMap(({ pubkey, account }) => {
     const data = account.owner === found.program ? tokenData(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.account) : null

@@ -63,7 +63,7 @@ describe('names of communities', () => {
   it('are paid in SOL and tokens by what the port builds, refused by the relay authority and paid back', async () => {
     const registrar = createRegistrar(solana.programId)
     const rpc = createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] })
-    const port = createCommunityPort(rpc, registrar, 'solana')
+    const port = createCommunityPort(rpc, registrar)
     const [account, other] = [solana.accounts[1]!, solana.accounts[2]!]
     const payer = keypairOf(account)
     const authority = keypairOf(other)
@@ -74,7 +74,7 @@ describe('names of communities', () => {
     expect(await port.tokenBalance(token, solana.accounts[3]!.address)).toBe(0n)
     // neither a mint nor anything else
     expect(await port.tokenBalance(account.address, account.address)).toBe(0n)
-    const decimals = await rpc.onOneNode((call) => readMintDecimals(call, mint, 'confirmed'))
+    const decimals = await rpc.onOneNode((call) => readMintDecimals(call, mint))
     expect(decimals).toBe(6)
 
     const ask = (name: string, paidIn: string, amount: bigint) => {

@@ -22,14 +22,10 @@ const NOBODY = new Uint8Array(32)
 const COMMITMENT = 'confirmed'
 
 /** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
-export function createCommunityPort(
-  rpc: SolanaRpc,
-  registrar: Registrar,
-  label: string,
-): CommunityPort<SolanaCommunityPayment> {
+export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort<SolanaCommunityPayment> {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
-    orUnavailable(`chain "${label}"`, () => rpc.onOneNode(work))
+    orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
   const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<SolanaCommunityPayment> => {
     const { community, name, price, referral } = request
@@ -49,30 +45,27 @@ export function createCommunityPort(
   }
 
   return {
-    label,
+    label: rpc.label,
     communityPayments: registrar.id,
     tokenBalance: (token, wallet) => onOneNode((call) => balanceOf(call, token, wallet)),
-    isToken: (token) => onOneNode(async (call) => (await readMint(call, new PublicKey(token), COMMITMENT)) !== null),
+    isToken: (token) => onOneNode(async (call) => (await readMint(call, new PublicKey(token))) !== null),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
 
 /** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
-export const createBalancePort = (rpc: SolanaRpc, label: string): BalancePort => ({
-  label,
+export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
+  label: rpc.label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${label}"`, () => rpc.quorum((call) => balanceOf(call, token, wallet))),
+    orUnavailable(`chain "${rpc.label}"`, () => rpc.quorum((call) => balanceOf(call, token, wallet))),
 })
 
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
-  readTokenBalance(call, new PublicKey(wallet), new PublicKey(token), COMMITMENT)
+  readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
 /** Source of a token payment: the payer's associated account, or another one where only that holds enough. */
 async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
-  const [decimals, accounts] = await Promise.all([
-    readMintDecimals(call, mint, COMMITMENT),
-    readTokenAccounts(call, payer, mint, COMMITMENT),
-  ])
+  const [decimals, accounts] = await Promise.all([readMintDecimals(call, mint), readTokenAccounts(call, payer, mint)])
   if (decimals === null)
     throw new ChainUnavailableError(`${mint.toBase58()} is no token of the SPL Token program; set another price`)
   const associated = associatedTokenAddress(payer, mint)
