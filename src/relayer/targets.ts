@@ -59,17 +59,19 @@ function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): Del
   const { eid, endpoint, contract, messageLib, local } = hub.chain.config
   if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
     return { problem: lacks(hub, 'eid and endpoint') }
-  // LayerZero has no endpoint id 0, so no packet is for it
-  const lane: Lane = { hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined }, spokes: [] }
-  const known: Lane['spokes'][number][] = []
-  for (const spoke of spokes) {
-    const { config } = spoke.chain
-    if (config.eid === undefined) return { problem: lacks(spoke, 'eid') }
-    known.push({ chain: spoke.number, eid: config.eid, contract: config.contract })
+  const without = spokes.find(({ chain }) => chain.config.eid === undefined)
+  if (without) return { problem: lacks(without, 'eid') }
+  const lane: Lane = {
+    // LayerZero has no endpoint id 0, so no packet is for it
+    hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
+    spokes: spokes.map(({ chain, number }) => ({
+      chain: number,
+      eid: chain.config.eid!,
+      contract: chain.config.contract,
+    })),
   }
   // only a local chain's library accepts our verifications
-  const library = lane.hub.isLocal ? (messageLib ?? null) : null
-  return { lane: { ...lane, spokes: known }, endpoint: endpoint ?? null, messageLib: library }
+  return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }
 }
 
 const lacks = ({ chain }: NumberedChain, fields: string): string =>
