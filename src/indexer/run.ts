@@ -26,11 +26,6 @@ export interface Sources {
   solana: SolanaSource | null
 }
 
-export interface IndexOptions {
-  leases: pg.Pool
-  listener: Listener
-}
-
 export interface IndexRun {
   readonly network: Network
   /** The chains as this process indexes them; null while another process leads. */
@@ -43,14 +38,14 @@ export interface IndexRun {
  * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
  * delays no other.
  */
-export function runIndexers(ctx: Context, sources: Sources, { leases, listener }: IndexOptions): IndexRun {
+export function runIndexers(ctx: Context, sources: Sources, at: { leases: pg.Pool; listener: Listener }): IndexRun {
   const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
   const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
-  const lead = { leases, listener, network, role: 'index', signal, loops, onError } as const
+  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
