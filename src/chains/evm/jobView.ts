@@ -8,6 +8,7 @@ import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
 import { areEnded, type PaymentToEnd } from './community/ending.js'
+import { getReceipt } from './logs.js'
 
 /** A job whose transactions share a nonce. */
 export type NonceJob = JobProgress<NonceTx>
@@ -138,11 +139,9 @@ async function atConfirmed<T>(confirmed: number, question: (block: number) => Pr
   }
 }
 
-type RawReceipt = Record<'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice', Hex>
-
 async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
   for (const { hash } of [...txs].reverse()) {
-    const receipt = await ask<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+    const receipt = await getReceipt(ask, hash)
     if (!receipt) continue
     const block = Number(receipt.blockNumber)
     return {

@@ -18,6 +18,16 @@ export interface RawLog {
   removed?: boolean
 }
 
+/** A transaction's receipt, as far as it is read. */
+export type RawReceipt = { logs: RawLog[] } & Record<
+  'transactionHash' | 'blockHash' | 'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice',
+  Hex
+>
+
+/** Reads a transaction's receipt; null where the node has none. */
+export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
+  call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+
 /** Logs of our contracts in a range of blocks, with the headers of its ends from the node that gave the logs. */
 export interface LogRange {
   logs: RawLog[]

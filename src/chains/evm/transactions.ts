@@ -2,6 +2,7 @@ import type { ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
+import { getReceipt } from './logs.js'
 
 interface RawTransaction {
   hash: Hex
@@ -11,13 +12,6 @@ interface RawTransaction {
   /** Null where the transaction creates a contract. */
   to: Hex | null
   input: Hex
-}
-
-interface RawReceipt {
-  transactionHash: Hex
-  status: Hex
-  blockNumber: Hex
-  logs: { address: Hex; topics: Hex[] }[]
 }
 
 /** Newest block of a chain, and newest confirmed block. */
@@ -43,10 +37,7 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
   const sender = tx.from.toLowerCase() as Hex
   const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
-  const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
-    call<RawReceipt | null>('eth_getTransactionReceipt', [hash]),
-    head(),
-  ])
+  const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([getReceipt(call, hash), head()])
   if (!receipt) {
     // just mined and not indexed by the node: same as in the mempool
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }

@@ -4,16 +4,11 @@ import { fromHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
 import { type Call, inBatches } from '../../rpc/nodes.js'
-import type { RawLog } from '../logs.js'
+import { getReceipt, type RawLog, type RawReceipt } from '../logs.js'
 import { decodePacket } from './packet.js'
 
 /** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
 const PACKET_SENT_TOPIC = toEventSelector('PacketSent(bytes,bytes,address)')
-
-interface RawReceipt {
-  blockHash: Hex
-  logs: RawLog[]
-}
 
 /**
  * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's own events
@@ -30,18 +25,13 @@ export async function readPacketSent(
   const read = async (hash: Hex) => [hash, await getReceipt(call, hash)] as const
   const receipts = new Map(await inBatches(hashes, RECEIPTS_AT_ONCE, read))
   return sentLogs.map((log) => {
-    const receipt = receipts.get(log.transactionHash)!
+    const receipt = receipts.get(log.transactionHash)
+    if (!receipt) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} has a log but no receipt yet`)
     if (receipt.blockHash !== log.blockHash) {
       throw transient(`eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`)
     }
     return sentMessage(log, receipt, endpoint, timeOf(log))
   })
-}
-
-async function getReceipt(call: Call, hash: Hex): Promise<RawReceipt> {
-  const receipt = await call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-  if (!receipt) throw transient(`eth_getTransactionReceipt: ${hash} has a log but no receipt yet`)
-  return receipt
 }
 
 function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {

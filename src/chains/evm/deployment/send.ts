@@ -6,6 +6,7 @@ import { causesOf, RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
+import { getReceipt } from '../logs.js'
 import { broadcast } from '../signer.js'
 import { firstBlock } from '../transactions.js'
 import { classifyTxError } from '../txErrors.js'
@@ -68,16 +69,11 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
       throw new SendError(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
   })
   const hash = keccak256(raw)
-  const receipt = await until(() => rpc.call<RawReceipt | null>('eth_getTransactionReceipt', [hash]))
+  const receipt = await until(() => getReceipt(rpc.call, hash))
   if (!receipt)
     throw new SendError(`Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`)
   if (receipt.status !== '0x1') throw new SendError(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
-}
-
-interface RawReceipt {
-  status: Hex
-  blockNumber: Hex
 }
 
 /** Waits until no transaction of the account is pending. @throws SendError */
