@@ -38,23 +38,6 @@ const MISSING_ALARM_MS = 60_000
 /** Interval of the lists while neither the program's counters nor a socket tell of anything new. */
 const LIST_EVERY_MS = 5_000
 
-/** State between steps. A failed step drops it: the cursor in the database is the truth then. */
-interface Memory {
-  cursor: PaymentCursor
-  tracker: SequenceTracker
-  /** Everything up to this signature has been listed. */
-  listedTo: string | null
-  /** Time of the last list, ms. */
-  listedMs: number
-  tail: PaymentTail
-  unconfirmed: number
-  missingSinceMs: number | null
-  /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
-  rereadAfterMs: number
-  searchedMs: number
-  lateSlots: number
-}
-
 /**
  * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so that a
  * network has one writer.
@@ -97,7 +80,7 @@ export class PaymentWatcher {
     const { rpc, signal } = this.#options
     // a clock that was set back would put off lists, searches and alarms until its time comes again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
-    this.#memory ??= await this.#load()
+    this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
     let transactions = 0
@@ -124,24 +107,6 @@ export class PaymentWatcher {
     const missing = this.#missing(memory, seen.sequences)
     if (transactions > 0 && !(wasMissing && missing)) return { kind: 'took', transactions, ...took }
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
-  }
-
-  async #load(): Promise<Memory> {
-    const { pool, identity, chain, startSlot } = this.#options
-    const key = { network: identity.network, chain }
-    const cursor = await readCursor(pool, key, startSlot)
-    return {
-      cursor,
-      tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames: cursor.communitySequence }),
-      listedTo: cursor.signature && signatureText(cursor.signature),
-      listedMs: Number.NEGATIVE_INFINITY,
-      tail: new PaymentTail(this.#options),
-      unconfirmed: 0,
-      missingSinceMs: null,
-      rereadAfterMs: MISSING_ALARM_MS,
-      searchedMs: this.#nowMs() - SEARCH_EVERY_MS,
-      lateSlots: LATE_SLOTS,
-    }
   }
 
   /**
@@ -223,6 +188,28 @@ export class PaymentWatcher {
     return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
   }
 }
+
+/** Loads the state between steps. A failed step drops it: the cursor in the database is the truth then. */
+async function load(options: PaymentWatcherOptions, nowMs: number) {
+  const { pool, identity, chain, startSlot } = options
+  const cursor = await readCursor(pool, { network: identity.network, chain }, startSlot)
+  return {
+    cursor,
+    tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames: cursor.communitySequence }),
+    /** Everything up to this signature has been listed. */
+    listedTo: cursor.signature && signatureText(cursor.signature),
+    /** Time of the last list, ms. */
+    listedMs: Number.NEGATIVE_INFINITY,
+    tail: new PaymentTail(options),
+    unconfirmed: 0,
+    missingSinceMs: null as number | null,
+    /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
+    rereadAfterMs: MISSING_ALARM_MS,
+    searchedMs: nowMs - SEARCH_EVERY_MS,
+    lateSlots: LATE_SLOTS,
+  }
+}
+type Memory = Awaited<ReturnType<typeof load>>
 
 /** Tells whether a program has counted more payments than are known. */
 const isAhead = ({ payments, communityPayments }: Sequences, { known }: SequenceTracker): boolean =>
