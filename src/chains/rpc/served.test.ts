@@ -35,13 +35,6 @@ describe('served answers', () => {
     )
   })
 
-  it('are as many as may be kept: the oldest makes room', async () => {
-    const asked: number[] = []
-    const serve = servedByKey(async (key: number) => asked.push(key), { forMs: () => 1_000, most: 2 })
-    for (const key of [1, 2, 2, 3, 2, 1]) await serve(key)
-    expect(asked).toEqual([1, 2, 3, 1])
-  })
-
   it('are shared while they are under way', async () => {
     let asked = 0
     const serve = servedFor(100, async () => ++asked)
