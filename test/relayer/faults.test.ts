@@ -45,6 +45,16 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
+  it('arrives by the other node where the first takes it and passes it on to nobody', async () => {
+    const { chains } = world.file as { chains: { rpcUrls: string[] }[] }
+    const rpcUrls = [bridge.url, ...chains[0]!.rpcUrls]
+    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls }, chains[1]] } })
+    const swallowed = (body: string) => ({ body: body.replace('eth_sendRawTransaction', 'web3_sha3') })
+    bridge.onCall = async (method, body) => (method === 'eth_sendRawTransaction' ? swallowed(body) : undefined)
+    await expectOnce(await world.send(0, ['passed-on']), relayer)
+    bridge.onCall = async () => undefined
+  })
+
   it('counts when the answer to its broadcast was lost', async () => {
     const { chains } = world.file as { chains: object[] }
     const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })

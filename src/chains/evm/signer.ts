@@ -85,21 +85,24 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
 type SignOrder = { purpose: Purpose; nonce: number; gas: bigint; fees: Fees; valueWei: bigint }
 
 /**
- * Sends a signed transaction. A node's word about it is no fault of the node, which stays in use.
- * @returns the newest block when the node took the transaction, null where that could not be read
+ * Sends a signed transaction to every node. A node's word about it is no fault of the node, which stays in use.
+ * @returns the newest block when a node took the transaction, null where that could not be read
  * @throws whatever the node says about it; ChainUnavailableError
  */
 export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
-  const answer = await rpc.onOneNode(async (ask) => {
+  const hand = async (ask: Call) => {
     const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
     try {
       await ask('eth_sendRawTransaction', [raw])
       return { head: await head }
     } catch (error) {
-      if (classifyTxError(error).class === 'transient') throw error
-      return { error }
+      const { class: is } = classifyTxError(error)
+      if (is === 'transient') throw error
+      // a node's word about the transaction is no fault of the node, which stays in use
+      return is === 'known' ? { head: await head } : { error }
     }
-  })
+  }
+  const answer = await rpc.toEveryNode(hand, (one) => 'head' in one)
   if ('error' in answer) throw answer.error
   return answer.head
 }

@@ -175,6 +175,23 @@ export class NodePool<Hash extends string> {
   }
 
   /**
+   * Hands something to every node, so that one which passes nothing on, or hangs, holds up nobody.
+   * @param isTaken whether a node's answer says that it took the thing
+   * @returns the first answer of one that did, else what a node said
+   * @throws ChainUnavailableError when none answers
+   */
+  async toEveryNode<T>(hand: (call: Call) => Promise<T>, isTaken: (answer: T) => boolean): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const handed = this.onEveryNode(async (call) => {
+        const answer = await hand(call)
+        if (isTaken(answer)) resolve(answer)
+        return answer
+      })
+      handed.then(([answer]) => resolve(answer!), reject)
+    })
+  }
+
+  /**
    * Asks for what is believed for ever: two nodes have to say the same where two are configured. One that can't
    * answer, or rests, has no say: while the others are away, one node's word counts.
    * @param heedsTooMuch whether to ask for less where one node alone finds it too much

@@ -87,7 +87,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         return signOn(call, key, instruction, { ...options, attempt })
       }),
     /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
-    send: (raw: string): Promise<string | null> => rpc.onOneNode((call) => send(call, raw, commitment)),
+    send: (raw: string): Promise<string | null> => rpc.toEveryNode((call) => send(call, raw, commitment), isTaken),
   }
 }
 
@@ -205,6 +205,9 @@ function statusOf(status: RawStatus | null, commitment: Commitment): TxStatus | 
 /** JSON-RPC code of a transaction that fails its simulation. */
 const SIMULATION_FAILED = -32_002
 const ALREADY_PROCESSED = 'already_processed'
+
+/** Of a node's verdict on a transaction. */
+const isTaken = (verdict: string | null): boolean => verdict === null
 
 async function send(call: Call, raw: string, commitment: Commitment): Promise<string | null> {
   try {
