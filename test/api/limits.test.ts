@@ -52,10 +52,14 @@ async function spendAll(): Promise<void> {
 
 describe('what a request costs', () => {
   const hash = `0x${'ab'.repeat(32)}`
+  const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]))
+  const bytes = (body: unknown) => JSON.stringify(body).length
   it.each([
     ['a look-up', 'GET', `/v1/names/address/${randomAddress()}`, undefined, 1],
     ['a bulk look-up', 'POST', '/v1/names/address', Array(500).fill('x'), 6],
     ['a bulk look-up of v0.1', 'POST', '/v0.1/name/addresses', Array(1_000).fill('x'), 11],
+    ['a body of many keys', 'POST', '/v1/names/address', keys, bytes(keys) / 4_096],
+    ['a large body that is refused', 'POST', '/v1/auth/token', keys, bytes(keys) / 4_096],
     ['a page of the feed', 'GET', '/v1/events', undefined, 3.5],
     ['a registration below a community', 'POST', '/v1/names/community/club/register', { name: 'a' }, 5],
     ['a large page of the feed', 'GET', '/v1/events?limit=1000', undefined, 6],

@@ -8,7 +8,7 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_STAY_MS, type Route, type Session } from '../http/route.js'
-import { costOf } from '../limits/costs.js'
+import { bytesCost, costOf } from '../limits/costs.js'
 import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
 import type { Finish } from './answerer.js'
 import { tagged, unlessKnown } from './etag.js'
@@ -62,7 +62,9 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       meter.spend(1)
       const query = queryOf(req)
       const bytes = route.body && (await readBytes(exchange))
-      const message = await messageFor({ route, exchange, meter, query, bytes, mayStay }, own)
+      const spent = bytesCost(bytes)
+      meter.spend(spent - 1)
+      const message = await messageFor({ route, exchange, meter, query, bytes, spent, mayStay }, own)
       conclude(() => reply(message))
     }
     serve().catch(fail)
@@ -93,6 +95,8 @@ interface Request {
   query: Query
   /** Undefined where the route has no body. */
   bytes: Buffer | undefined
+  /** Units that were spent before the body was parsed. */
+  spent: number
   mayStay: boolean
 }
 
@@ -105,7 +109,7 @@ interface Own {
 
 /** The answer to a request that its limits let through, kept or made. @throws ApiError, and what the handler throws */
 async function messageFor(request: Request, { contexts, memory, changeMs }: Own): Promise<Message> {
-  const { route, exchange, meter, query, bytes, mayStay } = request
+  const { route, exchange, meter, query, bytes, spent, mayStay } = request
   const { req } = exchange
   const network = isTestnet(query) ? 'testnet' : 'mainnet'
   const context = contexts[network]
@@ -114,12 +118,12 @@ async function messageFor(request: Request, { contexts, memory, changeMs }: Own)
   const known = key !== null && version !== null ? memory.recall(key, version) : null
   if (known) {
     if (route.kept === 'facts') await requireCurrent(context)
-    meter.spend(known.cost - 1)
+    meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
   const body = bytes && bodyOf(req, bytes, route.maxBodyBytes)
-  const cost = costOf(route, query, body)
-  meter.spend(cost - 1)
+  const cost = Math.max(spent, costOf(route, query, body))
+  meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
