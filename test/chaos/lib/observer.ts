@@ -111,6 +111,9 @@ export function observe(
     (cause === null || cause === 'forget' || cause === 'clock') && daemon.process.isRunning()
   /** Whether the lead has moved; notes the time. */
   const note = (measure: Measure, { holders, isRefusing }: Leaders): boolean => {
+    // a lead may outlast a fault, and end later as its process dies at a fail point
+    if (measure.cause !== 'kill' && !measure.daemon.process.isRunning())
+      Object.assign(measure, { cause: 'kill', atMs: now() })
     const { role, cause, epoch } = measure
     const isPossible = !isRefusing && canTakeOver(measure)
     if (!isPossible) measure.atMs = now()
