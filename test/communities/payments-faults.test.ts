@@ -185,11 +185,11 @@ describe('a rewind', () => {
     // has the switch wait
     await writer.query('BEGIN')
     await writer.query('SELECT FROM journal_heads FOR SHARE')
-    let rewinding: Promise<void> | null = null
-    await new Promise<void>((resolve) => {
-      const options = { apply: true, onProgress: () => resolve() }
-      rewinding = expect(rewind(at.pool, target, options)).rejects.toThrow('was refunded meanwhile: run it again')
-    })
+    const failed = rewind(at.pool, target, { apply: true })
+    const rewinding = expect(failed).rejects.toThrow('was refunded meanwhile: run it again')
+    // is made once the refunds are read
+    const schema = () => at.pool.query("SELECT FROM pg_namespace WHERE nspname = 'rewind_mainnet'")
+    await expect.poll(schema).toMatchObject({ rowCount: 1 })
     await at.world.run(await at.world.restart({ label: '8453' }))
     expect(await deliveryOf(second.id!)).not.toMatchObject({ state: 'queued' })
     await writer.query('COMMIT')

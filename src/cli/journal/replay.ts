@@ -1,5 +1,4 @@
 import { type Replayed, replay } from '../../db/journal/replay.js'
-import { countEntries } from '../../ops/progressBar.js'
 import { withPool } from '../database.js'
 import { type NetworkOptions, networksOf } from '../values.js'
 
@@ -10,8 +9,7 @@ import { type NetworkOptions, networksOf } from '../values.js'
 export async function replayAll(command: NetworkOptions): Promise<void> {
   const results = await withPool({ command: 'replay' }, async (pool) => {
     const done: Replayed[] = []
-    for (const network of networksOf(command))
-      done.push(await replay(pool, network, { onProgress: countEntries(network) }))
+    for (const network of networksOf(command)) done.push(await replay(pool, network))
     return done
   })
   for (const { network, generation, entries, live, rebuilt } of results) {

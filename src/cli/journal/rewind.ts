@@ -6,7 +6,6 @@ import { rewind } from '../../db/journal/rewind/index.js'
 import type { RewindReport, Sample } from '../../db/journal/rewind/report.js'
 import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
 import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
-import { countEntries } from '../../ops/progressBar.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 import { blockOf, configuredChain, type NetworkOptions, networksOf } from '../values.js'
@@ -32,7 +31,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
     const at = block ?? (await suggestedBlock(pool, chain, row))
     if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
     const target = await rewindPoint(pool, chain, row, at)
-    const report = await rewind(pool, target, { apply: command.yes === true, onProgress: countEntries('rewinding') })
+    const report = await rewind(pool, target, { apply: command.yes === true })
     if (command.json) printJson({ applied: command.yes === true, ...report })
     else print(report, command.yes === true)
   })

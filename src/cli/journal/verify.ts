@@ -8,7 +8,6 @@ import { type ChainConfig, readChains, readEnvironment } from '../../config/inde
 import { type ChainRow, findChain, type JournalledLog, readJournalledLogs } from '../../db/journal/chains.js'
 import { fetchRange, timesOf } from '../../indexer/evm/fetchRange.js'
 import { createRangeWidth } from '../../indexer/evm/width.js'
-import { createProgressBar } from '../../ops/progressBar.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -64,7 +63,6 @@ export async function verifyJournal({ json }: VerifyCommand): Promise<void> {
 export async function verifyHub(pool: pg.Pool, config: ChainConfig, row: ChainRow): Promise<Verified> {
   const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
   const width = createRangeWidth()
-  const bar = createProgressBar()
   let record = emptyRecord(config)
   const [first, last] = [config.startBlock, row.nextBlock - 1]
   const found: Verified = {
@@ -88,10 +86,8 @@ export async function verifyHub(pool: pg.Pool, config: ChainConfig, row: ChainRo
     const entries = ranges.flatMap(({ decoded }) => decoded.entries)
     const shown = entries.map(({ position, body }) => ({ ...position!, body }))
     compare(found, shown, await readJournalledLogs(pool, row, from, to))
-    if (process.stderr.isTTY) bar.show(row.label, (to - first + 1) / (last - first + 1))
     from = to + 1
   }
-  bar.end()
   const kept = row.parentHash && (await chain.rpc.onOneNode((call) => readRecord(call, config, toHex(row.parentHash!))))
   if (kept) found.isRecorded = isDeepStrictEqual(kept, record)
   return found

@@ -23,11 +23,6 @@ export interface Replayed {
   rebuilt: string
 }
 
-export interface ReplayOptions {
-  /** Called with the numbers of done and of all entries; waited for. */
-  onProgress?: OnProgress
-}
-
 type Columns = Pick<Entry, 'causeMs' | 'body'> & {
   kind: number
   chain: number | null
@@ -39,26 +34,20 @@ type Columns = Pick<Entry, 'causeMs' | 'body'> & {
 /** Entries left for the transaction that compares. */
 const LEFT_TO_COMPARE = 1_000
 
-type OnProgress = (done: number, total: number) => void | Promise<void>
-
 /**
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
  * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
  * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
-export async function replay(
-  pool: pg.Pool,
-  network: Network,
-  { onProgress = () => {} }: ReplayOptions = {},
-): Promise<Replayed> {
+export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
   const reader = await pool.connect()
   try {
     return await alone(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
       await writer.query(`SET search_path = ${schema}`)
-      const refold = { reader, writer, network, generation, onProgress }
+      const refold = { reader, writer, network, generation }
       const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       const entries = await foldTo(refold, done, (head) => head)
@@ -73,7 +62,7 @@ export async function replay(
 }
 
 /** Entries that are folded again into tables of their own. */
-interface Refold extends Required<ReplayOptions> {
+interface Refold {
   reader: pg.PoolClient
   /** Its search path is the schema. */
   writer: pg.PoolClient
@@ -83,7 +72,7 @@ interface Refold extends Required<ReplayOptions> {
 
 /** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */
 async function foldTo(
-  { reader, writer, network, generation, onProgress }: Refold,
+  { reader, writer, network, generation }: Refold,
   from: number,
   endOf: (headSeq: number) => number,
 ): Promise<number> {
@@ -101,7 +90,6 @@ async function foldTo(
     await appendEntries(writer, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
     await writer.query('COMMIT')
     done += entries.length
-    await onProgress(done, head.seq)
   }
 }
 

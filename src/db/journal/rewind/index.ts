@@ -16,8 +16,6 @@ import type { RewindTarget } from './target.js'
 export interface RewindOptions {
   /** False for a dry run. */
   apply: boolean
-  /** Called with the numbers of refolded and of all entries. */
-  onProgress?: (done: number, total: number) => void
 }
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
@@ -92,11 +90,8 @@ async function createTables({ writer, schema, head, target, options }: Rebuild):
 
 /** Folds kept entries of the live journal, one transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
-  const { writer, target, options } = rebuild
-  for (;;) {
-    const total = await liveSeq(writer, target.row.network)
-    options.onProgress?.(rebuild.done, total)
-    if (total - rebuild.done <= leave) return
+  const { writer, target } = rebuild
+  while ((await liveSeq(writer, target.row.network)) - rebuild.done > leave) {
     await writer.query('BEGIN')
     await foldBatch(rebuild)
     await writer.query('COMMIT')
