@@ -18,7 +18,7 @@ import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
 import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
-import { alarmsPage, overviewPage } from './opsPage.js'
+import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { runWebhooks } from './push/webhooks/run.js'
@@ -229,11 +229,8 @@ export class Daemon {
       '/ready': () => readinessOf(this.#sources()),
       '/status': () => statusOf(this.#sources()),
     }
-    const pages = {
-      '/': overviewPage(() => this.#sources(), this.#metrics.rpc.nodes),
-      '/alarms': alarmsPage,
-    }
-    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, pages, secret })
+    const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)
+    const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }

@@ -4,10 +4,8 @@ import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
 import { owedRefunds } from './db/outbox/stats.js'
 import { nullIfAway } from './db/pg/unavailable.js'
-import { ALARMS, type AlarmName } from './ops/alarms.js'
 import type { Metrics } from './ops/metrics.js'
 import { type Html, html } from './ops/port/html.js'
-import type { OpsPage } from './ops/port/server.js'
 import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
@@ -21,12 +19,11 @@ const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as 
 const HOUR_MS = 3_600_000
 
 /**
- * The operator's first page: what is wrong, chains, leaders, the outbox, nodes and loops.
+ * The operator's page: what is wrong, chains, leaders, the outbox, nodes and loops.
  * @param nodes the RPC nodes that this process asks
  */
-export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']): OpsPage => ({
-  title: 'clusterd',
-  async show() {
+export const overviewPage =
+  (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
     const { pool, relays } = sources()
     // while the database is away this page is needed most: what needs it is left out then
     const [status, stored] = await Promise.all([statusOf(sources()), nullIfAway(storedOf(pool))])
@@ -41,13 +38,12 @@ export const overviewPage = (sources: () => StatusSources, nodes: Metrics['rpc']
     const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
       ...{ network, role, address: address ?? 'local', isThisProcess },
     }))
-    return html`<p><a href="/alarms">Alarms</a> · <a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
+    return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
 <p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>
 ${stored ?? html`<p class="bad">The database does not answer: outbox, refunds and feed are not shown.</p>`}
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
-  },
-})
+  }
 
 /** The outbox, refunds and the feed. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
@@ -91,22 +87,12 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
         alarms.map(({ text, remedy, alarm }) => ({
           what: badly(problems.includes(text), text),
           'to do': proseOf(remedy),
-          alarm: html`<a href="/alarms#${alarm.toLowerCase()}">${alarm}</a>`,
+          alarm,
         })),
       )
 
 /** Text with code in backticks. */
 const proseOf = (text: string): unknown[] => text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
-
-/** All alarms, what they mean and what to do. */
-export const alarmsPage: OpsPage = {
-  title: 'Alarms',
-  show: async () =>
-    html`<p><a href="/">Back</a></p>${(Object.keys(ALARMS) as AlarmName[]).map(
-      (name) => html`<h2 id="${name.toLowerCase()}">${name}</h2><p>${proseOf(ALARMS[name].means)}</p>
-<p><b>To do:</b> ${proseOf(ALARMS[name].remedy)}</p>`,
-    )}`,
-}
 
 /** Accounts that pay for what is sent, how much is left, and for how long; known to the process that leads. */
 function balancesOf(relay: StatusSources['relays'][number]): object[] {

@@ -31,14 +31,12 @@ it('the operator’s page shows chains, leaders, money, nodes and loops of a wor
   expect(text).toMatch(/<td>mainnet<td>(\d+)<td>\d+<td>\d+<tr><td>testnet/)
   expect(text).toContain('<td>the webhooks<td>')
   expect(text).toMatch(/<td>mainnet<td>1<td><code>0x\w{40}<\/code><td>\d+(\.\d+)?<td>[\de.-]+<td>/)
-  expect(text).toContain('<a href="/alarms#clusterdjobsparked">')
+  expect(text).toContain('<td>ClusterdJobsParked')
   expect(text).toContain('<code>clusterd outbox resume &lt;id&gt;</code>')
   expect(text).not.toContain('undefined')
 })
 
-it('the page of alarms has what each leads to, and `/status` its remedy', { timeout: 70_000 }, async () => {
-  const text = await page('/alarms')
-  for (const name of Object.keys(ALARMS)) expect(text).toContain(`<h2 id="${name.toLowerCase()}">${name}</h2>`)
+it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
   const { remedy } = ALARMS.ClusterdJobsParked
   const expected = { alarm: 'ClusterdJobsParked', text: PARKED, remedy, see: 'docs/alarms.md#clusterdjobsparked' }
   const alarms = async () => (JSON.parse(await page('/status')) as { alarms: object[] }).alarms

@@ -132,7 +132,7 @@ describe('a running relayer', () => {
     const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>
-      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec((await page.show()).text)?.[1]
+      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec((await page()).text)?.[1]
     expect(await state()).toBe('parked')
   }
 

@@ -7,12 +7,8 @@ import { startOpsServer } from './server.js'
 let ops: Awaited<ReturnType<typeof startOpsServer>>
 beforeAll(async () => {
   const answers = { '/health': () => ({ isGood: true }) }
-  const page = {
-    title: 'A <page>',
-    show: async () => html`<p>${'<script>'}</p>`,
-  }
-  const pages = { '/page': page }
-  ops = await startOpsServer({ port: 0, host: '127.0.0.1', metrics: createMetrics(() => {}), answers, pages })
+  const page = async () => html`<p>${'<script>'}</p>`
+  ops = await startOpsServer({ port: 0, host: '127.0.0.1', metrics: createMetrics(() => {}), answers, page })
 })
 afterAll(() => ops.close())
 
@@ -32,21 +28,20 @@ it('the operator’s port answers on loopback addresses and localhost alone, so 
     }
 })
 
-it('pages show texts as texts, and take nothing', async () => {
-  const url = `http://127.0.0.1:${ops.port}/page`
+it('the page shows texts as texts, and takes nothing', async () => {
+  const url = `http://127.0.0.1:${ops.port}/`
   const shown = await fetch(url)
   const text = await shown.text()
-  expect(text).toContain('<title>A &lt;page&gt;</title>')
   expect(text).toContain('<p>&lt;script&gt;</p>')
   expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect((await fetch(url, { method: 'POST', body: new URLSearchParams({ id: '1' }) })).status).toBe(405)
 })
 
-it('pages on other addresses than loopback are closed without a secret, and open to who shows it', async () => {
+it('on other addresses than loopback the page is closed without a secret, and open to who shows it', async () => {
   const secret = 'a long secret of the operator'
-  const page = { title: 'Page', show: async () => html`<p>shown</p>` }
+  const page = async () => html`<p>shown</p>`
   const start = (options: { host: string; secret?: string }) =>
-    startOpsServer({ port: 0, metrics: createMetrics(() => {}), answers: {}, pages: { '/': page }, ...options })
+    startOpsServer({ port: 0, metrics: createMetrics(() => {}), answers: {}, page, ...options })
   const closed = await start({ host: '0.0.0.0' })
   const open = await start({ host: '0.0.0.0', secret })
   const url = (port: number) => `http://127.0.0.1:${port}/`

@@ -10,20 +10,15 @@ interface OpsAnswer {
   isGood: boolean
 }
 
-/** A page of the operator's, which only shows. */
-export interface OpsPage {
-  title: string
-  show(): Promise<Html>
-}
-
 export interface OpsOptions {
   port: number
   host: string
   metrics: Metrics
   /** Answers by path: 200 where they are good, else 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
-  pages?: Readonly<Record<string, OpsPage>>
-  /** Token that opens the pages; without it they are shown on loopback alone. */
+  /** Body of the operator's page (`/`), which only shows. */
+  page?: () => Promise<Html>
+  /** Token that opens the page; without it, it is shown on loopback alone. */
   secret?: string | undefined
 }
 
@@ -33,10 +28,10 @@ export async function startOpsServer({
   host,
   metrics,
   answers,
-  pages = {},
+  page,
   secret,
 }: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
-  const routes = [...Object.keys(answers), ...Object.keys(pages), '/metrics'].join(', ')
+  const routes = [...Object.keys(answers), ...(page ? ['/'] : []), '/metrics'].join(', ')
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
       response
@@ -52,8 +47,7 @@ export async function startOpsServer({
         const { isGood, ...body } = await asked()
         return json(isGood ? 200 : 503, body)
       }
-      const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-      if (page) return servePage(page, { request, response, secret, host })
+      if (page && path === '/') return servePage(page, { request, response, secret, host })
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
@@ -84,17 +78,17 @@ interface PageExchange {
   host: string
 }
 
-/** Shows a page: on loopback to anybody, elsewhere to who shows the secret. */
-async function servePage(page: OpsPage, { request, response, secret, host }: PageExchange): Promise<void> {
+/** Shows the page: on loopback to anybody, elsewhere to who shows the secret. */
+async function servePage(page: () => Promise<Html>, { request, response, secret, host }: PageExchange): Promise<void> {
   const show = (status: number, body: Html, more: Record<string, string> = {}) => {
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY, ...more }
-    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf(page.title, body))
+    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf('clusterd', body))
   }
   if (request.method !== 'GET')
     return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })
   if (secret === undefined && !isLoopback(host)) return show(403, CLOSED)
   if (secret !== undefined && !showsSecret(request, secret)) return show(401, SECRET_WANTED, CHALLENGE)
-  show(200, await page.show())
+  show(200, await page())
 }
 
 const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
