@@ -12,7 +12,7 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/paymen
 import { query } from '../../src/db/pg/rows.js'
 import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/payments/judge.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
-import { type CommunityRules, parseCommunityRules } from '../../src/registry/community/rules.js'
+import { type CommunityRules, communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -65,8 +65,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     ...{ network, token, amount: String(amount), recipient: treasury },
   })
   async function configure(community: string, rules: object): Promise<CommunityRules> {
-    const parsed = parseCommunityRules(rules, { isEnabled: () => true, takesPayments: () => true })
-    if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
+    const parsed = communityRulesInput.parse(rules)
     const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
     const made = await appendCommunityChange(pool, { network: 'mainnet', change })
     if (made.kind !== 'made') throw new Error(JSON.stringify(made))

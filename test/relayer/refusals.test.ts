@@ -17,7 +17,7 @@ import { openJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/payments/judge.js'
-import { parseCommunityRules } from '../../src/registry/community/rules.js'
+import { communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../src/registry/primitives/name.js'
@@ -56,8 +56,7 @@ beforeAll(async () => {
     { ...price, token: 'native', amount: String(PRICE) },
     { ...price, token: mint.toBase58(), amount: String(TOKEN_PRICE) },
   ]
-  const rules = parseCommunityRules({ prices }, { isEnabled: () => true, takesPayments: () => true })
-  if ('problems' in rules) throw new Error(JSON.stringify(rules.problems))
+  const rules = communityRulesInput.parse({ prices })
   await change({ kind: 'configure_community', actor: null, community: 'club', rules })
 })
 afterAll(async () => {

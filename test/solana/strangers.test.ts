@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { configureCommunity } from '../../src/api/communities/communities.js'
 import { createContexts } from '../../src/api/http/context.js'
 import type { OpenSolana } from '../../src/open.js'
-import { parseCommunityRules } from '../../src/registry/community/rules.js'
+import { communityRulesInput } from '../../src/registry/community/rules.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createMint } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
@@ -53,9 +53,7 @@ describe('the balances of a requirement', () => {
     const author = { wallet: fromHex(`0x01${'ab'.repeat(20)}`) }
     const configure = (token: string) => {
       const requirements = [{ kind: 'token', network: 'solana', token, minimum: '1' }]
-      const rules = parseCommunityRules({ requirements }, { isEnabled: () => true, takesPayments: () => true })
-      if ('problems' in rules) throw new Error(JSON.stringify(rules.problems))
-      return configureCommunity(context, author, { name: 'club', rules })
+      return configureCommunity(context, author, { name: 'club', rules: communityRulesInput.parse({ requirements }) })
     }
     await expect(configure(world.registrar.id)).rejects.toMatchObject({
       ...{

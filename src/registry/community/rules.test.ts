@@ -1,14 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { decodeAddress } from '../primitives/address.js'
 import { NAME } from '../primitives/nameRule.js'
-import { type CommunityRules, communityRulesJson, parseCommunityRules } from './rules.js'
+import { type CommunityRules, communityRulesInput, communityRulesJson, problemsOnChains } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const NETWORKS = ['1', '8453', 'solana']
 const isEnabled = (network: string) => NETWORKS.includes(network)
-const parse = (input: unknown) => parseCommunityRules(input, { isEnabled, takesPayments: isEnabled })
+function parse(input: unknown, takesPayments = isEnabled) {
+  const { data, error } = communityRulesInput.safeParse(input)
+  if (error) return { problems: error.issues.map(({ path, message }) => ({ path: z.core.toDotPath(path), message })) }
+  const problems = problemsOnChains(data, { isEnabled, takesPayments })
+  return problems.length > 0 ? { problems } : data
+}
 /** The faults found, as `path: message`. */
 const faults = (input: unknown) => {
   const rules = parse(input)
@@ -62,10 +68,10 @@ const anyRules: fc.Arbitrary<CommunityRules> = fc
   }))
 
 it('asks no price where no payments are taken, but for balances there', () => {
-  const places = { isEnabled, takesPayments: (network: string) => network !== '8453' }
+  const takesPayments = (network: string) => network !== '8453'
   const token = { kind: 'token', network: '8453', token: EVM, minimum: '1' }
-  expect(parseCommunityRules({ prices: [price()], requirements: [token] }, places)).not.toHaveProperty('problems')
-  expect(parseCommunityRules({ prices: [price({ network: '8453' })] }, places)).toEqual({
+  expect(parse({ prices: [price()], requirements: [token] }, takesPayments)).not.toHaveProperty('problems')
+  expect(parse({ prices: [price({ network: '8453' })] }, takesPayments)).toEqual({
     problems: [{ path: 'prices[0].network', message: 'takes no payments for community names here' }],
   })
 })
@@ -134,9 +140,9 @@ describe('the rules of a community', () => {
     [{ prices: [price({ recipient: undefined })] }, 'prices[0].recipient: must be an address'],
     [{ ownersOnly: 'true' }, 'ownersOnly: must be true or false'],
     [{ ownersOnly: true, prices: [price()] }, 'ownersOnly: can not stand together with prices'],
-    [{ requirements: [{}] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
-    [{ requirements: ['token'] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
-    [{ requirements: [{ kind: 'nft' }] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
+    [{ requirements: [{}] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
+    [{ requirements: ['token'] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
+    [{ requirements: [{ kind: 'nft' }] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
     [
       { requirements: [{ kind: 'token', network: '1', token: 'native', minimum: '1' }] },
       'requirements[0].token: must be an address',
@@ -224,11 +230,10 @@ describe('the rules of a community', () => {
     expect(faults({ requirements: split.slice(0, 2) })).toEqual([])
   })
 
-  it('are refused with every fault, but not thousands of them', () => {
+  it('are refused with every fault', () => {
     expect(faults({ prices: [price({ amount: '0', recipient: 'x' })], ownersOnly: true, startsAt: 'x' })).toHaveLength(
       3,
     )
-    expect(faults({ requirements: [{ kind: 'allowlist', addresses: Array(1_000).fill('x') }] })).toHaveLength(20)
   })
 
   it('are never thrown at, whatever comes', () => {

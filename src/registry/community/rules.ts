@@ -18,7 +18,6 @@ const MAX_REQUIREMENTS = 20
 const MAX_ALLOWLIST = 1_000
 /** Bytes of a request with rules: a thousand addresses, indented. */
 export const MAX_RULES_BYTES = 64 * 1024
-const MAX_PROBLEMS = 20
 /** Bits of a payment's amount in CommunityPayments.sol; an amount on Solana has been held to its own before. */
 const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
@@ -244,27 +243,6 @@ export interface CommunityChains {
   takesPayments(network: string): boolean
 }
 
-/**
- * Parses the rules of a community: `{ prices: [{ network, token, amount, recipient }], ownersOnly, startsAt,
- * requirements }`, each part optional.
- * @param chains chains of this deployment in the community's network
- * @returns rules in canonical form, or the first 20 faults
- */
-export function parseCommunityRules(
-  input: unknown,
-  chains: CommunityChains,
-): CommunityRules | { problems: readonly RulesProblem[] } {
-  const parsed = communityRulesInput.safeParse(input)
-  const problems = parsed.success
-    ? problemsOnChains(parsed.data, chains)
-    : parsed.error.issues.map(({ path, message }) => ({
-        // an unknown kind makes the whole requirement faulty
-        path: pathText(path.at(-1) === 'kind' ? path.slice(0, -1) : path),
-        message,
-      }))
-  return parsed.success && problems.length === 0 ? parsed.data : { problems: problems.slice(0, MAX_PROBLEMS) }
-}
-
 /** Faults of rules on the chains of a deployment. */
 export function problemsOnChains({ prices, requirements }: CommunityRules, chains: CommunityChains): RulesProblem[] {
   const problems: RulesProblem[] = []
@@ -281,10 +259,3 @@ export function problemsOnChains({ prices, requirements }: CommunityRules, chain
   })
   return problems
 }
-
-/** Text of a path, which begins with a field. */
-const pathText = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .slice(1)
