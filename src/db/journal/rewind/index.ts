@@ -10,8 +10,7 @@ import { appendEntries } from '../append.js'
 import { endIndexing, readHead, type StoredHead } from '../head.js'
 import { createSchema, readEntries } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
-import { lockTables, rewindRows, switchTables } from './rows.js'
-import type { RewindTarget } from './target.js'
+import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
 export interface RewindOptions {
   /** False for a dry run. */

@@ -5,8 +5,7 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { staying } from './rows.js'
-import type { RewindTarget } from './target.js'
+import { type RewindTarget, staying } from './rows.js'
 
 /** Ordered sample with the total count. */
 export interface Sample<T> {

@@ -4,8 +4,23 @@ import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { REOPENED } from '../../outbox/refusals.js'
 import { UNSENT } from '../../payments/refused.js'
+import { notify } from '../../pg/notify.js'
 import { leaf, type PartitionedTable } from '../../pg/partitions.js'
-import type { RewindTarget } from './target.js'
+import { type Queryable, query } from '../../pg/rows.js'
+import type { ChainRow } from '../chains.js'
+import { lockHead } from '../head.js'
+
+/** Blocks of a chain to drop, from one on. */
+export interface RewindTarget {
+  row: ChainRow
+  isHub: boolean
+  /** First dropped block. */
+  block: number
+  /** Hash of the block before it as the chain has it now, null for the first. */
+  parentHash: Buffer | null
+  /** Time of the block before it, ms; 0 when unknown. */
+  parentMs: number
+}
 
 /** Time before the dropped blocks in which a replaced transaction may have been seen; its verdict is derived again. */
 const REPLACED_WITHIN_MS = 86_400_000
@@ -121,4 +136,27 @@ async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, pare
      WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`,
     [code, block],
   )
+}
+
+/**
+ * Takes a chain's rows from a block on back, in the transaction of the indexing leader: of a local chain that came back
+ * without its newest blocks. Journal, generation and page tokens stay.
+ * @returns false where the journal has entries of those blocks
+ * @throws LostLeadershipError
+ */
+export async function takeRowsBack(client: pg.ClientBase, target: RewindTarget, epoch: number): Promise<boolean> {
+  const { network } = target.row
+  await lockHead(client, network, epoch)
+  if (await hasEntries(client, target)) return false
+  await rewindRows(client, target)
+  await notify(client, network)
+  return true
+}
+
+/** Tells whether the journal in force has entries of the chain's dropped blocks. */
+async function hasEntries(db: Queryable, { row, block }: RewindTarget): Promise<boolean> {
+  const text = `SELECT EXISTS (SELECT FROM journal_heads h JOIN journal j ON j.network = h.network
+      AND j.generation = h.generation AND j.chain = $2 AND j.block >= $3
+    WHERE h.network = $1) AS found`
+  return (await query<{ found: boolean }>(db, row.network, text, [row.chain, block]))[0]!.found
 }
