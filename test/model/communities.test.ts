@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Changes } from '../../src/registry/fold/index.js'
+import type { Changes } from '../../src/registry/fold/rows.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'

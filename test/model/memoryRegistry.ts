@@ -1,3 +1,4 @@
+import { fold, keysOf } from '../../src/registry/fold/index.js'
 import {
   assignmentOf,
   type Changes,
@@ -5,17 +6,15 @@ import {
   type ClusterState,
   type CommunityNameRow,
   type CommunityRow,
-  fold,
   fullName,
   type Head,
   type JournalRow,
   type Keys,
-  keysOf,
   type MoveRow,
   type NameRow,
   type Slice,
   type WalletRow,
-} from '../../src/registry/fold/index.js'
+} from '../../src/registry/fold/rows.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'

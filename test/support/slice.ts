@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { completeSlice, probeKeys } from '../../src/db/journal/slice.js'
-import type { Head, Keys, Slice } from '../../src/registry/fold/index.js'
+import type { Head, Keys, Slice } from '../../src/registry/fold/rows.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 /** Loads the rows that a batch reads. */

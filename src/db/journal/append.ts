@@ -1,17 +1,16 @@
 import type pg from 'pg'
-import {
-  type Changes,
-  type ClusterRow,
-  type CommunityNameRow,
-  type CommunityRow,
-  fold,
-  type JournalRow,
-  keysOf,
-  type MoveRow,
-  type NameMove,
-  type NameRow,
-  type WalletRow,
-} from '../../registry/fold/index.js'
+import { fold, keysOf } from '../../registry/fold/index.js'
+import type {
+  Changes,
+  ClusterRow,
+  CommunityNameRow,
+  CommunityRow,
+  JournalRow,
+  MoveRow,
+  NameMove,
+  NameRow,
+  WalletRow,
+} from '../../registry/fold/rows.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'

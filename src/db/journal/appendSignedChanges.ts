@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { type Changes, fold, keysOf, type Slice } from '../../registry/fold/index.js'
+import { fold, keysOf } from '../../registry/fold/index.js'
+import type { Changes, Slice } from '../../registry/fold/rows.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import {
   type ClusterChange,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { FatalError } from '../../ops/worker.js'
-import type { Head } from '../../registry/fold/index.js'
+import type { Head } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'

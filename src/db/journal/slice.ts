@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Head, Keys, Slice } from '../../registry/fold/index.js'
+import type { Head, Keys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
@@ -7,8 +7,7 @@ import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { holderOf } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
-import { loadMoves } from './moves/load.js'
-import { chooseClusters, findSerials, loadClusters } from './sliceClusters.js'
+import { chooseClusters, findSerials, loadClusters, loadMoves } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row found by a probe: its table, and the position of its key, from 1. */

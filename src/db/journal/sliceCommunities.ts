@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { RulesVersion } from '../../registry/community/history.js'
-import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fold/index.js'
+import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'

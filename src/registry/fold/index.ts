@@ -12,23 +12,6 @@ import { continueMove } from './moves.js'
 import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
-export type {
-  Changes,
-  ClusterRow,
-  ClusterState,
-  CommunityNameRow,
-  CommunityRow,
-  Head,
-  JournalRow,
-  Keys,
-  MoveRow,
-  NameMove,
-  NameRow,
-  Slice,
-  WalletRow,
-} from './rows.js'
-export { assignmentOf, fullName } from './rows.js'
-
 /**
  * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
  * a `Slice`, `fold` returns the rows to write.
