@@ -5,12 +5,12 @@ import { creditsOf } from '../../src/db/bridge/credits.js'
 import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
 import { findJournalled } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
-import { findPayouts } from '../../src/db/payments/payouts.js'
+import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { readAvailability } from '../../src/db/registry/availability.js'
+import { readAvailability } from '../../src/db/registry/lookups.js'
 import { findClusterById, findClusterByName, findClusterId } from '../../src/db/registry/clusters.js'
-import { verifiedInClusters } from '../../src/db/registry/communities.js'
+import { verifiedInClusters } from '../../src/db/registry/communityNames.js'
 import {
   communityNameAvailability,
   findCommunityRules,

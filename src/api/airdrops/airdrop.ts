@@ -1,7 +1,7 @@
 import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import { type Allocation, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
-import { readAirdropProofs } from '../../db/airdrop/proofs.js'
+import { readAirdropProofs } from '../../db/airdrop/pages.js'
 import { addressToWord, decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'

@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
-import { verifiedInClusters } from '../../db/registry/communities.js'
+import { verifiedInClusters } from '../../db/registry/communityNames.js'
 import { communityNameAvailability } from '../../db/registry/communityNames.js'
 import { inTime } from '../../ops/notify.js'
 import { areRequirementsMet } from '../../registry/community/requirements.js'

@@ -1,4 +1,4 @@
-import { findPayouts } from '../../db/payments/payouts.js'
+import { findPayouts } from '../../db/payments/open.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { requireName } from '../names/names.js'

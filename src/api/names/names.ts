@@ -1,4 +1,4 @@
-import { type Availability, readAvailability } from '../../db/registry/availability.js'
+import { type Availability, readAvailability } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'

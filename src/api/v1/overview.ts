@@ -1,5 +1,5 @@
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
-import { readCounts } from '../../db/registry/overview.js'
+import { readCounts } from '../../db/deployment/deployment.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'

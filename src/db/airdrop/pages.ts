@@ -1,4 +1,7 @@
 import { parentOf, proofPositions } from '../../registry/airdrop/tree.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { prepare } from '../pg/prepared.js'
+import type { Queryable } from '../pg/rows.js'
 
 /**
  * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of the node on top of it,
@@ -46,3 +49,29 @@ export const proofFrom = (pages: ReadonlyMap<number, Buffer>, position: number):
     if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} lacks node ${node}`)
     return hash
   })
+
+const pagesOfAirdrop = prepare<{ page: number; nodes: Buffer }>(
+  'airdrop_proof_pages',
+  (l) =>
+    `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
+)
+
+/**
+ * Reads the proofs of leaves from the stored pages, in one statement.
+ * @param positions of the leaves in the tree
+ * @returns hashes by position, in hex without 0x, the leaf's sibling first
+ * @throws RangeError where a page is missing or too short
+ */
+export async function readAirdropProofs(
+  db: Queryable,
+  network: Network,
+  airdrop: number,
+  positions: readonly number[],
+): Promise<Map<number, string[]>> {
+  const names = pagesFor(positions)
+  const rows = names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
+  const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))
+  return new Map(
+    positions.map((position) => [position, proofFrom(pages, position).map((hash) => hash.toString('hex'))]),
+  )
+}

@@ -2,9 +2,27 @@ import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { holderOf, type Leaves, prepare, rowsHeldBy } from '../pg/prepared.js'
-import type { Queryable } from '../pg/rows.js'
-import { readOnce } from './bulk.js'
+import { type Queryable, some } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
+
+/**
+ * Reads what belongs to inputs, each of which is asked for once: a request that repeats one would multiply its time.
+ * @param read rows of distinct inputs, with their position from 1
+ * @returns one element per input, in their order; null where there is no row
+ */
+async function readOnce<Input, Row extends { ord: number }>(
+  inputs: readonly Input[],
+  keyOf: (input: Input) => string,
+  read: (distinct: Input[]) => Promise<Row[]>,
+): Promise<(Omit<Row, 'ord'> | null)[]> {
+  if (inputs.length === 0) return []
+  const keys = inputs.map(keyOf)
+  const distinct = new Map(inputs.map((input, i) => [keys[i]!, input]))
+  const asked = [...distinct.keys()]
+  const found = new Map<string, Omit<Row, 'ord'>>()
+  for (const { ord, ...row } of await read([...distinct.values()])) found.set(asked[ord - 1]!, row)
+  return keys.map((key) => found.get(key) ?? null)
+}
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
 export interface AddressHit {
@@ -107,4 +125,28 @@ export async function findByNames(
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
     (asked) => byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
   )
+}
+
+export type Availability = 'free' | 'taken' | 'pending'
+
+const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
+  'availability',
+  (l) => `SELECT i.ord,
+      ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}`)} AS taken,
+      ${some(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
+    FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
+)
+
+/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed one leads. */
+export async function readAvailability(
+  db: Queryable,
+  network: Network,
+  names: readonly string[],
+): Promise<Availability[]> {
+  const rows = await readOnce(
+    names,
+    (name) => name,
+    (asked) => availability(db, network, [asked]),
+  )
+  return rows.map((row) => (row?.taken ? 'taken' : row?.pending ? 'pending' : 'free'))
 }

@@ -10,7 +10,7 @@ import { type OpenPayment, openCommunityPayments } from '../../db/payments/open.
 import { markAppended } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { verifiedInClusters } from '../../db/registry/communities.js'
+import { verifiedInClusters } from '../../db/registry/communityNames.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import { type RulesVersion, rulesAtBlock } from '../../registry/community/history.js'
