@@ -14,20 +14,16 @@ const LONGEST_MS = 60_000
 /** Requests that wait until a transaction moves: the journal's news have each look at its own again, in batches. */
 export class Waits {
   readonly places: Places
-  readonly #progressOf: (tx: Buffer) => Promise<TxProgress>
+  /** State of a transaction in the tables now. To be asked before its status, so that no change falls between. */
+  readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<Notify>()
   #hasEnded = false
 
   /** @param isLimited whether one address may have so many only */
   constructor(network: Network, news: News, progressOf: (tx: Buffer) => Promise<TxProgress>, isLimited: boolean) {
     this.places = new Places({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
-    this.#progressOf = progressOf
+    this.progressOf = progressOf
     news.on(network, () => this.#wake())
-  }
-
-  /** State of a transaction in the tables now. To be asked before its status, so that no change falls between. */
-  progressOf(tx: Buffer): Promise<TxProgress> {
-    return this.#progressOf(tx)
   }
 
   /** Waits until a transaction may have moved. @returns false where the signal ended the wait, or all of them ended */
@@ -38,7 +34,7 @@ export class Waits {
     try {
       while (!this.#hasEnded && !signal.aborted) {
         // while the database is away, the news of its return look again
-        const now = await this.#progressOf(tx).catch(() => null)
+        const now = await this.progressOf(tx).catch(() => null)
         if ((now && now.records !== records) || performance.now() >= untilMs) return true
         await notify.wait(untilMs - performance.now(), signal)
       }

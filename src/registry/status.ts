@@ -10,22 +10,20 @@ export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bi
 /** Time after which an unseen mempool transaction counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
 
-const INVALID_REASONS = [
-  'reverted',
-  'not_a_registration',
-  'replaced',
-  'malformed_name',
-  'below_minimum',
+export type InvalidReason =
+  | 'reverted'
+  | 'not_a_registration'
+  | 'replaced'
+  | 'malformed_name'
+  | 'below_minimum'
   /** Bid over the bridge that reached a paused hub. */
-  'paused',
+  | 'paused'
   /** Message that the hub could not decode. */
-  'message_refused',
+  | 'message_refused'
   /** Payment without a quote of ours: underpaid, or the quote is forged. A refund is owed. */
-  'quote_mismatch',
+  | 'quote_mismatch'
   /** Payment that its payer took back before the hub had it. */
-  'reclaimed',
-] as const
-export type InvalidReason = (typeof INVALID_REASONS)[number]
+  | 'reclaimed'
 
 export interface JournalledBid {
   logIndex: number

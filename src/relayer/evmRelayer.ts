@@ -6,7 +6,7 @@ import { createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
 import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
-import { messagesToQueue, type SentMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
+import { messagesToQueue, type StoredMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import { asRelayer, insertJobs, type NewJob, type SignerKey, saveJobs, saveWithNextNonce } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
@@ -201,7 +201,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /**
    * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
    */
-  #jobsFor(message: SentMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
+  #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.number, subject: message.guid }
     const decision = decideMessage(message, lane)
     const valueWei = 'refusal' in decision ? 0n : decision.option.value

@@ -2,7 +2,8 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
-import { type Plain, plain, prismaOf, stored } from '../pg/prisma.js'
+import { plain, prismaOf, stored } from '../pg/prisma.js'
+import type { Plain } from '../pg/rows.js'
 
 /** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
 

@@ -9,8 +9,6 @@ import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { pagesOf } from './pages.js'
 
-/** Loads an airdrop in one transaction: its tree is built in memory. */
-
 export interface LoadRequest {
   network: Network
   /** Canonical name. */
@@ -112,7 +110,7 @@ async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: n
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
-  const [lock] = await readRows<{ locked: boolean }>(client, sql, [...lockKeys(network, 'load')])
+  const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
   if (!lock!.locked)
     throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
 }

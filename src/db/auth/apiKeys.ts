@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ApiKey } from '../generated/client.js'
-import { type Plain, prismaOf } from '../pg/prisma.js'
-import { type Queryable, readRows } from '../pg/rows.js'
+import { prismaOf } from '../pg/prisma.js'
+import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 
 /** API keys that a wallet may have. */
 export const MAX_API_KEYS = 10

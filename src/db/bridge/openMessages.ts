@@ -1,19 +1,12 @@
 import type pg from 'pg'
+import type { SentMessage } from '../../registry/bridge/message.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { execute, type Queryable, query, some } from '../pg/rows.js'
 
-/** A message of the bridge, as its spoke sent it. */
-export interface SentMessage {
-  guid: Buffer
-  /** The spoke that sent it. */
-  chain: number
-  txHash: Buffer
-  sentMs: number
-  packet: Buffer
-  options: Buffer
-}
+/** A message of the bridge, as its spoke, the chain, sent it. */
+export type StoredMessage = Pick<SentMessage, 'guid' | 'txHash' | 'sentMs' | 'packet' | 'options'> & { chain: number }
 
 /**
  * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked jobs
@@ -49,7 +42,7 @@ const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 export const QUEUED_AT_ONCE = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent, some at a time. */
-export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: number): Promise<SentMessage[]> =>
+export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: number): Promise<StoredMessage[]> =>
   query(
     db,
     network,
@@ -66,5 +59,5 @@ export const stuckMessages = (
   db: Queryable,
   network: Network,
   sentBeforeMs: number,
-): Promise<Pick<SentMessage, 'guid' | 'sentMs'>[]> =>
+): Promise<Pick<StoredMessage, 'guid' | 'sentMs'>[]> =>
   query(db, network, `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${STUCK_AT_MOST}`, [sentBeforeMs])

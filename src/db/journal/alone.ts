@@ -17,7 +17,7 @@ export async function alone<T>(
   const client = await pool.connect()
   const schema = `${kind}_${network}`
   const drop = () => client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-  const keys = [...lockKeys(network, kind)]
+  const keys = lockKeys(network, kind)
   let isLocked = false
   try {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', keys)

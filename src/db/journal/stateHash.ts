@@ -34,7 +34,7 @@ export async function stateHash(client: pg.ClientBase, network: Network, generat
   await hashTables(client, hash, network)
   const code = NETWORK_CODE[network]
   const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
-  await hashEntries(client, hash, entries)
+  await hashQuery(client, hash, `SELECT seq, public_first, public_count, effects FROM ${entries} ORDER BY seq`)
   return hash.digest('hex')
 }
 
@@ -51,10 +51,6 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
   await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${ORDER.community_names}`)
 }
-
-/** @param rows table and condition */
-const hashEntries = (client: pg.ClientBase, hash: Hash, rows: string): Promise<void> =>
-  hashQuery(client, hash, `SELECT seq, public_first, public_count, effects FROM ${rows} ORDER BY seq`)
 
 async function hashQuery(client: pg.ClientBase, hash: Hash, sql: string): Promise<void> {
   for await (const chunk of client.query(copyTo(`COPY (${sql}) TO STDOUT (FORMAT binary)`)))

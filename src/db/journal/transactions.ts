@@ -2,7 +2,7 @@ import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
-import { wordToName } from '../../registry/primitives/name.js'
+import { wordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
 import { WON } from '../pg/codes.js'
@@ -92,7 +92,7 @@ const winnerOf = (body: Buffer): WinningBid => ({
 
 function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   const decoded = decodeBidEffects(effects)
-  const bid: JournalledBid = { logIndex, name: bidName(body), outcome: decoded.outcome }
+  const bid: JournalledBid = { logIndex, name: wordText(bidNameWord(body)), outcome: decoded.outcome }
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
@@ -135,15 +135,15 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
   const first = rows[0]
   if (!first) return null
   return {
-    bids: rows.map(({ logIndex, block, body, leads }) => ({ logIndex, block, name: bidName(body), leads })),
+    bids: rows.map(({ logIndex, block, body, leads }) => ({
+      logIndex,
+      block,
+      name: wordText(bidNameWord(body)),
+      leads,
+    })),
     confirmations: confirmationsOf(first.block, first),
     atMs: first.causeMs,
   }
-}
-
-function bidName(body: Buffer): string {
-  const nameWord = bidNameWord(body)
-  return wordToName(nameWord) ?? toHex(nameWord)
 }
 
 /** Stored memory of a transaction that a chain has shown. */

@@ -1,8 +1,7 @@
 import { type BlockhashTx, INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
-import type { ChainKey } from '../pg/rows.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { type JobRow, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
@@ -42,15 +41,10 @@ export async function dueBlockhashJobs(
 ): Promise<JobRow<BlockhashTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
-  const refusals = `${due} AND j.kind = ${JOB_KIND.refuse}
-    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
-  const payouts = `${due} AND j.kind <> ${JOB_KIND.refuse}
-    ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
-  const values = [chain, nowMs]
-  return [
-    ...(await selectJobs<BlockhashTx>(db, network, refusals, values)),
-    ...(await selectJobs<BlockhashTx>(db, network, payouts, values)),
-  ]
+  const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
+  const select = (kinds: string) =>
+    selectJobs<BlockhashTx>(db, network, `${due} AND j.kind ${kinds} ${order}`, [chain, nowMs])
+  return [...(await select(`= ${JOB_KIND.refuse}`)), ...(await select(`<> ${JOB_KIND.refuse}`))]
 }
 
 /** More than a job or a webhook is ever put off: what waits longer is of a clock that has been set back since. */

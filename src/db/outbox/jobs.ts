@@ -16,8 +16,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
 import { type Columns, unnestOf } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import type { ChainKey } from '../pg/rows.js'
-import { execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
 
 const DAY_MS = 86_400_000

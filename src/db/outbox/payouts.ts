@@ -5,8 +5,7 @@ import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payme
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { notify } from '../pg/notify.js'
-import type { ChainKey } from '../pg/rows.js'
-import { execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`

@@ -1,14 +1,14 @@
 import { BATCH_SIZES, JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import type { SentMessage } from '../bridge/openMessages.js'
+import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
 import { type Queryable, query, readRows } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** Null for other kinds. */
-  message: SentMessage | null
+  message: StoredMessage | null
   /** Null for other kinds, and while a rewind has taken the payment back. */
   payment: StoredPayment | null
   /** Jobs that its transaction does beside it, oldest first. */
@@ -122,10 +122,10 @@ const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'rel
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))
 
-async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<SentMessage[]> {
+async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<StoredMessage[]> {
   if (guids.length === 0) return []
   const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
-  return query<SentMessage>(db, network, { name: 'job_messages', text }, [guids])
+  return query<StoredMessage>(db, network, { name: 'job_messages', text }, [guids])
 }
 
 async function readPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<StoredPayment[]> {

@@ -8,8 +8,7 @@ import {
 } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { wordOf } from '../pg/codes.js'
-import type { ChainKey } from '../pg/rows.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { type ChainKey, type Queryable, query } from '../pg/rows.js'
 import { DUE } from './payouts.js'
 
 const DAY_MS = 86_400_000

@@ -15,10 +15,9 @@ export type LeaderRole = keyof typeof LEADER_ROLE
 const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
-export type LockKeys = readonly [lockClass: number, number: number]
 
 /** Both keys of a network's advisory lock. */
-export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): LockKeys => [
+export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): [number, number] => [
   LOCK_CLASS,
   NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],
 ]

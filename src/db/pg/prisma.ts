@@ -3,6 +3,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import type { Prisma, PrismaClient } from '../generated/client.js'
 import { wordOf } from './codes.js'
 import { parseInt8 } from './pool.js'
+import type { Plain } from './rows.js'
 
 /** Longer than any time limit of a pool, which Prisma's own would cut short. */
 const NO_LIMIT_MS = 600_000
@@ -30,12 +31,7 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
   return new generated.PrismaClient({ adapter, transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS } })
 }
 
-type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigint : T extends Uint8Array ? Buffer : T
-
-/** A model in the domain's types: int8 as number, numeric as bigint, bytea as Buffer, the network by its name. */
-export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
-
-/** A row in the domain's types. @throws RangeError for an int8 that a number can't hold */
+/** A row in the domain's types, as statements give it. @throws RangeError for an int8 that a number can't hold */
 export function plain<Model extends object>(row: Model): Plain<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,

@@ -14,7 +14,7 @@ export interface ChainKey {
 
 type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigint : T extends Uint8Array ? Buffer : T
 
-/** A model of prisma/schema.prisma as statements give it. */
+/** A model of prisma/schema.prisma: int8 as number, numeric as bigint, bytea as Buffer, the network by its name. */
 export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
 
 /** A statement's text; with a name, the server parses and plans it once per connection. */
