@@ -3,7 +3,7 @@ import { getAddress } from 'viem'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { isBech32, type OtherType, parseListedOther, parseOther } from './otherAddress.js'
+import { isBech32, type OtherType, parseOther } from './otherAddress.js'
 
 /**
  * Type bytes of stored addresses (never renumber): type, then raw address (EVM: 20 bytes, Solana: 32), so that types
@@ -76,7 +76,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
-  const other = parseListedOther(text)
+  const other = parseOther(text)
   if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
   return { ...other, bytes: raw }
 }

@@ -102,28 +102,6 @@ describe('addresses of other chains', () => {
     expect(Math.min(...Object.values(inBase58))).toBeGreaterThan(0)
   })
 
-  describe('with a prefix that is a member of every object', () => {
-    const listed = fc.tuple(fc.constantFrom(20, 32), fc.boolean(), fc.nat(255)).map(([bytes, isProgram, fill]) => {
-      const words = bech32.toWords(Buffer.alloc(bytes, fill))
-      return bech32.encode('constructor', isProgram ? [0, ...words] : words)
-    })
-    const found = 'constructor1qqurswpc8qurswpc8qurswpc8qurswpc8nuxsw7'
-
-    it('are none', () => {
-      expect(parseWallet(found)).toBe('unsupported_address')
-      fc.assert(fc.property(listed, (text) => parseWallet(text) === 'unsupported_address'))
-    })
-
-    it('are read where they were listed before', () => {
-      fc.assert(
-        fc.property(fc.oneof(listed, fc.constant(found)), (text) => {
-          const bytes = Buffer.concat([Buffer.of(3), Buffer.from(text)])
-          expect(decodeWallet(bytes)).toEqual({ type: 'cosmos-constructor', text, bytes })
-        }),
-      )
-    })
-  })
-
   it('of every form come back from what is stored of them', () => {
     const prefix = fc.stringMatching(/^[a-z]{2,20}$/)
     const text = fc.oneof(

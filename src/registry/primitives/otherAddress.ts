@@ -22,9 +22,6 @@ export interface OtherAddress {
 export const parseOther = (input: string): OtherAddress | null =>
   readAptos(input) ?? readSegwit(input) ?? readCosmos(input) ?? readBase58(input) ?? readRipple(input)
 
-/** Parses an address of another chain that was listed once, by rules of today or of before. */
-export const parseListedOther = (text: string): OtherAddress | null => parseOther(text) ?? readOldListing(text)
-
 /** Aptos: 32 bytes in hex, in full. */
 const readAptos = (input: string): OtherAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
@@ -82,26 +79,11 @@ function readSegwit(input: string): OtherAddress | null {
   return isTaproot && chain === 'bitcoin' ? { type: 'bitcoin-p2tr', text } : null
 }
 
-/** Prefix that names a member of every object in JavaScript, and no chain. */
-const MEMBER_PREFIX = 'constructor'
-
 /**
  * Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys, which must not be
  * listed.
  */
-const NOT_COSMOS = new Set([
-  ...SEGWIT.keys(),
-  MEMBER_PREFIX,
-  'bcrt',
-  'nsec',
-  'npub',
-  'note',
-  'age',
-  'addr',
-  'stake',
-  'erd',
-  'one',
-])
+const NOT_COSMOS = new Set([...SEGWIT.keys(), 'bcrt', 'nsec', 'npub', 'note', 'age', 'addr', 'stake', 'erd', 'one'])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
 function readCosmos(input: string): OtherAddress | null {
@@ -111,14 +93,6 @@ function readCosmos(input: string): OtherAddress | null {
   if (length !== 20 && length !== 32) return null
   const type = decoded.prefix === 'cosmos' ? 'cosmos' : (`cosmos-${decoded.prefix}` as const)
   return { type, text: input.toLowerCase() }
-}
-
-/** Addresses that were listed while that prefix passed, as an account or as a witness program. */
-function readOldListing(text: string): OtherAddress | null {
-  const decoded = decodeBech32(text)
-  return decoded?.coder === bech32 && decoded.prefix === MEMBER_PREFIX
-    ? { type: `cosmos-${MEMBER_PREFIX}`, text: text.toLowerCase() }
-    : null
 }
 
 /** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */
