@@ -5,7 +5,7 @@ import { RULES } from '../../src/registry/journal/ruleset.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
+import { append, emptyRegistry } from './memoryRegistry.js'
 
 type Listed = [address: Buffer, name: string, isPrivate?: boolean | null]
 export const LATE = Number.MAX_SAFE_INTEGER
@@ -47,9 +47,3 @@ export function clusterWorld(rules = RULES) {
     entryOf: (address: Buffer) => registry.wallets.find((row) => row.address.equals(address)),
   }
 }
-
-/** Tables without the order of their wallets, which the database has not. */
-export const sorted = (registry: MemoryRegistry): MemoryRegistry => ({
-  ...registry,
-  wallets: registry.wallets.toSorted((a, b) => a.cluster - b.cluster || Buffer.compare(a.address, b.address)),
-})
