@@ -1,5 +1,5 @@
 import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
-import { readMinimumWei } from '../../db/deployment/deployment.js'
+import { readHead } from '../../db/journal/head.js'
 import { isCluster } from '../../db/registry/clusters.js'
 import { type AddressType, addressToWord } from '../../registry/primitives/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
@@ -73,7 +73,7 @@ async function registrationOf(
 ): Promise<RegistrationRequest & { referral: Buffer | null }> {
   const sender = senderOf(request.sender, type)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const minimumWei = await readMinimumWei(context.pool, context.network)
+  const { minimumWei } = await readHead(context.pool, context.network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,

@@ -1,5 +1,5 @@
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
-import { readCounts } from '../../db/deployment/deployment.js'
+import { readHead } from '../../db/journal/head.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
@@ -28,7 +28,8 @@ const overview = route.get('/v1/overview', {
     ),
   }),
   async handle({ isTestnet }, { pool, network, now, chains, solana }) {
-    const [counts, states] = await Promise.all([readCounts(pool, network), readChainStates(pool)])
+    const [head, states] = await Promise.all([readHead(pool, network), readChainStates(pool)])
+    const counts = { clusters: head.serial, events: head.publicSeq }
     const own = [...chains, ...solana].filter((chain) => chain.network === network)
     return ok({ isTestnet, counts, chains: own.map(({ label }) => progressOf(label, network, states, now())) })
   },
