@@ -2,14 +2,10 @@ import { z } from 'zod'
 import { parseAddress } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
+import { SOLANA_LABEL } from '../primitives/network.js'
 
-/**
- * Rules of a community in one schema, both directions, for the interface, the command line and the journal. Faults read
- * as `path: message`.
- */
+/** Rules of a community in one schema, both directions, for the interface and the journal. */
 
-/** Label of the one network with Solana addresses; all others are EVM chains. */
-const SOLANA = 'solana'
 export const NATIVE = 'native'
 
 const MAX_PRICES = 20
@@ -86,7 +82,7 @@ const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** Tells whether an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
-  text === NATIVE || text.startsWith('0x') === (network !== SOLANA)
+  text === NATIVE || text.startsWith('0x') === (network !== SOLANA_LABEL)
 
 /** Checks address kinds and amount widths against the chain. */
 function onChain(
@@ -99,7 +95,7 @@ function onChain(
     if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
     // lamports and SPL amounts are u64
-    if (network === SOLANA && units >> 64n !== 0n) addFault(payload, units, 'must be below 2^64 on Solana', [key])
+    if (network === SOLANA_LABEL && units >> 64n !== 0n) addFault(payload, units, 'must be below 2^64 on Solana', [key])
   }
 }
 

@@ -13,18 +13,13 @@ import type { ChangeRefusal } from './refusal.js'
 import { assignmentOf, type CommunityNameRow, fullName, type JournalRow } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
-/** Folds the configuration of a community; a refused one has no effect. */
-export function configureCommunity(work: Work, row: JournalRow, change: Configuration): void {
-  settle(work, row, configure(work, row, change))
-}
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the registration of a community name; a refused one has no effect. */
-export function registerCommunityName(work: Work, row: JournalRow, change: RegisterCommunityName): void {
-  settle(work, row, register(work, row, change))
-}
-
-function settle({ changes: { outcomes } }: Work, { seq }: JournalRow, decision: Made | ChangeRefusal): void {
+/** Folds the configuration of a community, or the registration of a name below it; a refused one has no effect. */
+export function applyCommunityChange(work: Work, row: JournalRow, change: CommunityChange): void {
+  const { seq } = row
+  const { outcomes } = work.changes
+  const decision = change.kind === 'configure_community' ? configure(work, row, change) : register(work, row, change)
   if ('code' in decision) outcomes.push({ seq, refusal: decision, hasEffect: false, cluster: null })
   else outcomes.push({ seq, refusal: null, hasEffect: decision.hasEffect, cluster: decision.cluster })
 }

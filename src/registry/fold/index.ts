@@ -1,5 +1,5 @@
 import { PRICE_GRACE_MS } from '../community/history.js'
-import { isClusterChangeKind, type RegisterCommunityName, type SignedChange } from '../journal/change.js'
+import { isClusterChangeKind, type SignedChange } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
@@ -7,7 +7,7 @@ import { RULES } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyPayment, claimOf, configureCommunity, registerCommunityName } from './community.js'
+import { applyCommunityChange, applyPayment, claimOf } from './community.js'
 import { continueMove } from './moves.js'
 import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
@@ -61,14 +61,9 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
       keys.slices.push(keyOf(content.clusterId))
       return
     default:
-      if (content.actor) addActor(keys, keyOf(content.actor))
+      if (content.actor) for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
       addKeysOfChange(keys, content, causeMs)
   }
-}
-
-function addActor(keys: Keys, actor: string): void {
-  keys.wallets.add(actor)
-  keys.actors.add(actor)
 }
 
 function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): void {
@@ -84,19 +79,15 @@ function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): voi
     case 'configure_community':
       addCommunity(keys, change.community, causeMs)
       return
-    case 'register_community_name':
+    case 'register_community_name': {
       addCommunity(keys, change.community, causeMs)
       keys.wallets.add(keyOf(change.wallet))
       keys.communityNames.add(fullName(change.community, change.name))
-      addAssignment(keys, change)
+      if (change.isAssigned) keys.assignments.add(change.community)
+      const claim = claimOf(change)
+      if (claim) keys.claims.add(keyOf(claim))
+    }
   }
-}
-
-function addAssignment(keys: Keys, change: RegisterCommunityName): void {
-  if (!change.isAssigned) return
-  keys.assignments.add(change.community)
-  const claim = claimOf(change)
-  if (claim) keys.claims.add(keyOf(claim))
 }
 
 function addKeysOfPayment(keys: Keys, { community, name, payment }: PaymentContent): void {
@@ -168,10 +159,8 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
-      configureCommunity(work, row, content)
-      return
     case 'register_community_name':
-      registerCommunityName(work, row, content)
+      applyCommunityChange(work, row, content)
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
