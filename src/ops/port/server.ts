@@ -1,8 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { sentenceOf } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
-import { CHALLENGE, showsSecret } from './access.js'
 import { type Html, html, OPS_POLICY, pageOf } from './html.js'
 
 /** An answer of the operator's port; `isGood` decides its status and is not shown. */
@@ -89,6 +89,27 @@ async function servePage(page: () => Promise<Html>, { request, response, secret,
   if (secret === undefined && !isLoopback(host)) return show(403, CLOSED)
   if (secret !== undefined && !showsSecret(request, secret)) return show(401, SECRET_WANTED, CHALLENGE)
   show(200, await page())
+}
+
+/** Asks a browser for the secret (RFC 7617). */
+const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
+
+/**
+ * Tells whether a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own
+ * form with any user.
+ */
+function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
+  const [, scheme, given] = /^(Bearer|Basic) (.+)$/.exec(headers.authorization ?? '') ?? []
+  if (given === undefined) return false
+  const shown =
+    scheme === 'Bearer'
+      ? given
+      : Buffer.from(given, 'base64')
+          .toString()
+          .replace(/^[^:]*:/, '')
+  // digests: neither text's length nor its beginning shows in the time
+  const [a, b] = [shown, secret].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
 }
 
 const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
