@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedRow } from '../../registry/journal/events.js'
 import { FEED_START } from '../../registry/journal/feedHash.js'
@@ -7,7 +6,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { assertLeader } from './head.js'
+import { assertLeader, type OfLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
@@ -202,7 +201,7 @@ const FORGET_CHECKPOINTS = `DELETE FROM feed_checkpoints
  * @throws LostLeadershipError
  */
 export async function writeCheckpoints(
-  { pool, network, epoch }: { pool: pg.Pool; network: Network; epoch: number },
+  { pool, network, epoch }: OfLeader,
   { generation, count }: FeedCheckpoint,
   added: readonly FeedCheckpoint[],
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { LeaderContext } from '../../ops/context.js'
 import { FatalError } from '../../ops/worker.js'
 import type { Head } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -15,6 +16,9 @@ export class LostLeadershipError extends FatalError {
     super(`another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`)
   }
 }
+
+/** Leader of an epoch, who writes. */
+export type OfLeader = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
 export interface StoredHead extends Head {
   caughtUp: boolean

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { encodeMove } from '../../registry/journal/move.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -8,7 +7,7 @@ import { leaf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { lockHead } from './head.js'
+import { lockHead, type OfLeader } from './head.js'
 
 interface MovedSlice {
   /** Cluster that the names leave, hex. */
@@ -32,15 +31,7 @@ async function nextSource(db: Queryable, network: Network): Promise<Buffer | und
  * @returns null where no name is on its way, or the network is being caught up
  * @throws LostLeadershipError
  */
-export async function moveSlice({
-  pool,
-  network,
-  epoch,
-}: {
-  pool: pg.Pool
-  network: Network
-  epoch: number
-}): Promise<MovedSlice | null> {
+export async function moveSlice({ pool, network, epoch }: OfLeader): Promise<MovedSlice | null> {
   // mostly there is none, and the head need not be locked
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {

@@ -42,19 +42,14 @@ const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
   ['body', 'bytea', ({ entry }) => entry.body],
 ]
 
-const DROP_FACTS = { name: 'drop_facts', text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block >= $3' }
-const DROP_TAIL = {
-  name: 'drop_tail',
-  text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
-}
-const FORGET_FACTS = {
-  name: 'forget_facts',
-  text: 'DELETE FROM facts WHERE network = $1 AND chain = $2 AND block < $3',
-}
-const FORGET_TAIL = {
-  name: 'forget_tail',
-  text: 'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block < $3',
-}
+/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or below it. */
+const removal = (name: string, table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
+  ...{ name, text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3` },
+})
+const DROP_FACTS = removal('drop_facts', 'facts', '>=')
+const DROP_TAIL = removal('drop_tail', 'tail_blocks', '>=')
+const FORGET_FACTS = removal('forget_facts', 'facts', '<')
+const FORGET_TAIL = removal('forget_tail', 'tail_blocks', '<')
 
 /**
  * Updates the stored tail of a chain, in a pipeline: drops blocks from `dropFrom` on (reorged, or unknown since a

@@ -11,7 +11,7 @@ import { IS_LEFT, IS_PAYERS, UNSENT } from '../payments/refused.js'
 import { codeList } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
-import { insertJobs } from './jobs.js'
+import { insertJobs, type NewJob } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 
@@ -26,7 +26,7 @@ export async function queueRefusals(
   nowMs: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  await insertRefusals(client, network, payments, nowMs)
+  await insertJobs(client, network, payments.map(refusalOf), nowMs)
   await execute(
     client,
     network,
@@ -67,18 +67,7 @@ export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, n
 /** State of an ended job `j` that is looked at again: at its receipt where it holds a nonce, else at its subject. */
 export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
-const insertRefusals = (
-  client: pg.ClientBase,
-  network: Network,
-  payments: readonly PaymentKey[],
-  nowMs: number,
-): Promise<number> =>
-  insertJobs(
-    client,
-    network,
-    payments.map(({ chain, id }) => ({ kind: 'refuse', chain, subject: id })),
-    nowMs,
-  )
+const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /** Journal positions (`chain/block/log index`) of payments whose money is the payer's again, or on its way there. */
 export async function positionsOfRefused(client: pg.ClientBase, network: Network): Promise<Set<string>> {
@@ -124,5 +113,5 @@ export async function requeueRefusals(
        AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
-  await insertRefusals(client, network, refused, nowMs)
+  await insertJobs(client, network, refused.map(refusalOf), nowMs)
 }

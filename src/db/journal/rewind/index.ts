@@ -12,11 +12,6 @@ import { createSchema, readEntries } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
-export interface RewindOptions {
-  /** False for a dry run. */
-  apply: boolean
-}
-
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
 /** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
@@ -32,20 +27,24 @@ const VACUUM_TIMEOUT_MS = 2_000
  * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
  * @throws Error when another rewind of the network runs or the tables stay locked for a minute
  */
-export async function rewind(pool: pg.Pool, target: RewindTarget, options: RewindOptions): Promise<RewindReport> {
+export async function rewind(
+  pool: pg.Pool,
+  target: RewindTarget,
+  { apply }: { apply: boolean },
+): Promise<RewindReport> {
   const { network } = target.row
   return alone(pool, network, 'rewind', async (writer, schema) => {
     const head = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
-    const rebuild: Rebuild = { writer, schema, head, target, options, done: 0, refused }
+    const rebuild: Rebuild = { writer, schema, head, target, apply, done: 0, refused }
     await clear(rebuild)
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // takes long, so without a lock: what comes meanwhile is in no report
     const { generation } = head
-    const report = await readReport(writer, target, { schema, generation, journal: options.apply ? 'public' : schema })
-    if (options.apply) {
+    const report = await readReport(writer, target, { schema, generation, journal: apply ? 'public' : schema })
+    if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
       await inTries(writer, () => switchOver({ ...rebuild, done }))
@@ -60,7 +59,8 @@ interface Rebuild {
   /** Live head at the start; its generation is the old one. */
   head: StoredHead
   target: RewindTarget
-  options: RewindOptions
+  /** False for a dry run. */
+  apply: boolean
   /** Processed entries of the old generation. */
   done: number
   /** Positions of refunded payments, whatever the new generation decides about them. */
@@ -76,11 +76,11 @@ async function clear({ writer, head, target: { row } }: Rebuild): Promise<void> 
 }
 
 /** Creates the new generation's tables. Journal rows go into the live table, invisible yet; a dry run has its own. */
-async function createTables({ writer, schema, head, target, options }: Rebuild): Promise<void> {
+async function createTables({ writer, schema, head, target, apply }: Rebuild): Promise<void> {
   const { network } = target.row
-  const tables = options.apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
+  const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
   await createSchema(writer, network, {
-    ...{ schema, tables, generation: head.generation + 1, kind: options.apply ? 'TABLE' : 'UNLOGGED TABLE' },
+    ...{ schema, tables, generation: head.generation + 1, kind: apply ? 'TABLE' : 'UNLOGGED TABLE' },
     // saves the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
