@@ -28,14 +28,13 @@ const overview = route.get('/v1/overview', {
     ),
   }),
   async handle({ isTestnet }, { pool, network, now, chains, solana }) {
-    const [head, states] = await Promise.all([readHead(pool, network), readChainStates(pool)])
-    const counts = { clusters: head.serial, events: head.publicSeq }
+    const [{ serial, publicSeq }, states] = await Promise.all([readHead(pool, network), readChainStates(pool)])
+    const counts = { clusters: serial, events: publicSeq }
     const own = [...chains, ...solana].filter((chain) => chain.network === network)
     return ok({ isTestnet, counts, chains: own.map(({ label }) => progressOf(label, network, states, now())) })
   },
 })
 
-/** Progress of a chain. */
 function progressOf(label: string, network: Network, states: readonly StoredState[], nowMs: number) {
   const stored = states.find(({ state }) => state.network === network && state.label === label)
   if (!stored) return { network: label, block: null, confirmed: null, behindSeconds: null, isHealthy: false }
