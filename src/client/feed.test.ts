@@ -64,7 +64,7 @@ afterEach(() => {
  * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation
  * ends with the 20th.
  */
-async function feedOf(count: number, hasStream: boolean) {
+async function feedOf(count: number) {
   let length = count
   const resumes: (string | null)[] = []
   const event = (i: number) => ({ id: `m-1-${i}` })
@@ -78,10 +78,6 @@ async function feedOf(count: number, hasStream: boolean) {
       const items = Array.from({ length: Math.min(3, length - start) }, (_, i) => event(start + i))
       const resume = String(start + items.length)
       return json(res, 200, { items, resume, ...(start + items.length < length && { nextPage: resume }) })
-    }
-    if (!hasStream) {
-      length++
-      return json(res, 404, { error: 'not_found', message: 'There is no such route.' })
     }
     resumes.push(searchParams.get('resume'))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -126,14 +122,14 @@ describe('events', () => {
   const ids = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m-1-${from + i}`)
 
   it('come once and in order, over pages and streams that break off', async () => {
-    const { client, resumes } = await feedOf(7, true)
+    const { client, resumes } = await feedOf(7)
     const events = await first(10, client)
     expect(events.map(({ id }) => id)).toEqual(ids(0, 10))
     expect(resumes).toEqual(['7', '8', '9'])
   })
 
   it('go on behind any of them', async () => {
-    const { client } = await feedOf(8, true)
+    const { client } = await feedOf(8)
     const events = await first(9, client)
     for (const [i, { resume }] of events.entries())
       expect(
@@ -142,13 +138,8 @@ describe('events', () => {
       ).toEqual(ids(i + 1, 2))
   })
 
-  it('are polled where there is no stream', async () => {
-    const { client } = await feedOf(2, false)
-    expect((await first(3, client)).map(({ id }) => id)).toEqual(ids(0, 3))
-  })
-
   it('end with the feed where they are not to be followed, and an outage is told', async () => {
-    const { client, resumes } = await feedOf(7, true)
+    const { client, resumes } = await feedOf(7)
     expect((await taken(client.events({ follow: false }))).map(({ id }) => id)).toEqual(ids(0, 7))
     expect(resumes).toEqual([])
     const nobody = new Client({ url: 'http://127.0.0.1:1', retries: 0 })
@@ -235,12 +226,12 @@ describe('events', () => {
   })
 
   it('end by a signal, and with the generation', async () => {
-    const { client } = await feedOf(2, true)
+    const { client } = await feedOf(2)
     const stop = new AbortController()
     const seen: string[] = []
     for await (const { id } of client.events({ signal: stop.signal })) if (seen.push(id) === 3) stop.abort()
     expect(seen).toEqual(ids(0, 3))
-    const { client: ending } = await feedOf(19, true)
+    const { client: ending } = await feedOf(19)
     const told: string[] = []
     const all = async () => {
       for await (const { id } of ending.events()) told.push(id)

@@ -20,12 +20,11 @@ export interface EventsOptions {
 /** An event with the place behind it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Pauses at the end of the feed, where the service has no stream, and after failures. */
+/** Pauses after a stream, and after failures. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 10_000
 /** Silence, without a heartbeat, after which a stream counts as broken. */
 const SILENCE_MS = 60_000
-const STATUS_NOT_FOUND = 404
 
 /** Tokens name the ends of pages; `token+3` is the place behind three more events. */
 const placeOf = (resume: string | undefined): { token: string | undefined; skipped: number } => {
@@ -44,7 +43,6 @@ export async function* followFeed(
 ): AsyncGenerator<ResumableEvent, void, undefined> {
   let { token, skipped } = placeOf(resume)
   let pauseMs = MIN_PAUSE_MS
-  let hasStream = true
   while (!signal?.aborted) {
     try {
       const query = { nextPage: token, from, limit }
@@ -60,27 +58,22 @@ export async function* followFeed(
       token = page.resume
       if (page.nextPage !== undefined) continue
       if (!follow) return
-      if (hasStream)
-        for await (const event of streamed(transport, { token, from }, signal)) {
-          token = event.resume
-          yield event
-          if (signal?.aborted) return
-          pauseMs = MIN_PAUSE_MS
-        }
+      for await (const event of streamed(transport, { token, from }, signal)) {
+        token = event.resume
+        yield event
+        if (signal?.aborted) return
+        pauseMs = MIN_PAUSE_MS
+      }
     } catch (error) {
       if (signal?.aborted) return
       if (!(error instanceof ClusterdError) || !follow) throw error
-      if (error === NO_STREAM) hasStream = false
-      else if (!error.isTransient && error.code !== 'timeout') throw error
-      else pauseMs = Math.min(Math.max(pauseMs, error.retryAfterMs ?? 0), SILENCE_MS)
+      if (!error.isTransient && error.code !== 'timeout') throw error
+      pauseMs = Math.min(Math.max(pauseMs, error.retryAfterMs ?? 0), SILENCE_MS)
     }
     await pause(pauseMs, signal).catch(() => {})
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)
   }
 }
-
-/** The service has no stream, as before 0.2. */
-const NO_STREAM = new ClusterdError('not_found', 'The service has no stream of events.')
 
 /** Events of one connection, until it ends or falls silent. */
 async function* streamed(
@@ -101,7 +94,6 @@ async function* streamed(
   const { signal } = stop
   try {
     const response = await transport.open('GET', '/v1/events/stream', { query: { resume: token, from }, signal })
-    if (response.status === STATUS_NOT_FOUND) throw NO_STREAM
     if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
     for await (const { id, event, data } of readEvents(response.body, heard, signal)) {
       // the end of a generation: the next page says so
