@@ -1,12 +1,10 @@
 // Addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
 // Gas tokens and explorers: viem 2.57.1.
 
-/** Data of each EVM chain of the interface's labels. */
+/** Data of each EVM chain of the interface's labels, which are its chain ids. */
 export const PRESET_DATA = [
   {
     label: '1',
-    network: 'mainnet',
-    chainId: 1,
     genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
     eid: 30101,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -21,8 +19,6 @@ export const PRESET_DATA = [
   },
   {
     label: '10',
-    network: 'mainnet',
-    chainId: 10,
     genesisHash: '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b',
     eid: 30111,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -37,8 +33,6 @@ export const PRESET_DATA = [
   },
   {
     label: '56',
-    network: 'mainnet',
-    chainId: 56,
     genesisHash: '0x0d21840abff46b96c84b2ac9e10e4f5cdaeb5693cb665db62a2f3b02d2d57b5b',
     eid: 30102,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -53,8 +47,6 @@ export const PRESET_DATA = [
   },
   {
     label: '137',
-    network: 'mainnet',
-    chainId: 137,
     genesisHash: '0xa9c28ce2141b56c474f1dc504bee9b01eb1bd7d1a507580d5519d4437a97de1b',
     eid: 30109,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -69,8 +61,6 @@ export const PRESET_DATA = [
   },
   {
     label: '8453',
-    network: 'mainnet',
-    chainId: 8453,
     genesisHash: '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd',
     eid: 30184,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -85,8 +75,6 @@ export const PRESET_DATA = [
   },
   {
     label: '17000',
-    network: 'testnet',
-    chainId: 17000,
     genesisHash: '0xb5f7f912443c940f21fd611f12828d75b534364ed9e95ca4e307729a4661bde4',
     eid: 40217,
     endpoint: '0x6edce65403992e310a62460808c4b910d972f10f',
@@ -101,8 +89,6 @@ export const PRESET_DATA = [
   },
   {
     label: '42161',
-    network: 'mainnet',
-    chainId: 42161,
     genesisHash: '0x7ee576b35482195fc49205cec9af72ce14f003b9ae69f6ba0faef4514be8b442',
     eid: 30110,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -117,8 +103,6 @@ export const PRESET_DATA = [
   },
   {
     label: '43114',
-    network: 'mainnet',
-    chainId: 43114,
     genesisHash: '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
     eid: 30106,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
@@ -133,8 +117,6 @@ export const PRESET_DATA = [
   },
   {
     label: '81457',
-    network: 'mainnet',
-    chainId: 81457,
     eid: 30243,
     endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
@@ -148,8 +130,6 @@ export const PRESET_DATA = [
   },
   {
     label: '98866',
-    network: 'mainnet',
-    chainId: 98866,
     eid: 30370,
     endpoint: '0xc1b15d3b262beec0e3565c11c9e0f6134bdacb36',
     layerZero: {
@@ -163,8 +143,6 @@ export const PRESET_DATA = [
   },
   {
     label: '11155111',
-    network: 'testnet',
-    chainId: 11155111,
     genesisHash: '0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9',
     eid: 40161,
     endpoint: '0x6edce65403992e310a62460808c4b910d972f10f',

@@ -21,7 +21,12 @@ export interface NetworkPreset {
   readonly explorer: string
 }
 
-const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(PRESET_DATA.map((data) => [data.label, data]))
+const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
+  PRESET_DATA.map((data) => [
+    data.label,
+    { ...data, network: NETWORK_LABELS[data.label]!, chainId: Number(data.label) },
+  ]),
+)
 
 /** The preset of an EVM chain, by its network label. */
 export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
