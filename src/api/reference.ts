@@ -1,24 +1,25 @@
-import { REFERENCE_POLICY } from '../web/policy.js'
-import { referenceFile, referenceHtml } from '../web/reference.js'
+import { REFERENCE_POLICY as policy } from '../web/policy.js'
+import { build as current, files, html } from '../web/reference/generated/files.js'
 import type { Answer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 
-const policy = REFERENCE_POLICY
-
-/** Answer of `/docs`. */
+/** The reference at `/docs`: Swagger UI over the OpenAPI documents, from this service alone. */
 export const referenceAnswer: Answer = {
   status: 200,
-  content: { type: 'text/html; charset=utf-8', text: referenceHtml, policy },
+  content: { type: 'text/html; charset=utf-8', text: html, policy },
   headers: { 'cache-control': 'no-cache' },
 }
 
 /** Answer with a file of the reference, always compressed: browsers alone ask for it. */
 export function referenceFileAnswer({ build, file }: Readonly<Record<string, unknown>>): Answer {
-  const found = typeof build === 'string' && typeof file === 'string' ? referenceFile(build, file) : null
-  if (!found) return errorAnswer(new ApiError('not_found', 'The reference has no such file now: load it again.'))
+  const name = String(file)
+  const packed = build === current && Object.hasOwn(files, name) ? files[name] : undefined
+  if (packed === undefined)
+    return errorAnswer(new ApiError('not_found', 'The reference has no such file now: load it again.'))
+  const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`
   return {
     status: 200,
-    content: { type: found.type, text: found.bytes, policy },
+    content: { type, text: Buffer.from(packed, 'base64'), policy },
     headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' },
   }
 }
