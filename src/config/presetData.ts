@@ -1,5 +1,5 @@
 // Addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
-// Gas tokens and explorers: viem 2.57.1.
+// Gas tokens other than ETH, and explorers: viem 2.57.1.
 
 /** Data of each EVM chain of the interface's labels, which are its chain ids. */
 export const PRESET_DATA = [
@@ -14,7 +14,6 @@ export const PRESET_DATA = [
       executor: '0x173272739bd7aa6e4e214714048a9fe699453059',
       dvn: '0x589dedbd617e0cbcb916a9223f4d1300c294236b',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://etherscan.io',
   },
   {
@@ -28,7 +27,6 @@ export const PRESET_DATA = [
       executor: '0x2d2ea0697bdbede3f01553d2ae4b8d0c486b666e',
       dvn: '0x6a02d83e8d433304bba74ef1c427913958187142',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://optimistic.etherscan.io',
   },
   {
@@ -70,7 +68,6 @@ export const PRESET_DATA = [
       executor: '0x2cca08ae69e0c44b18a57ab2a87644234daebae4',
       dvn: '0x9e059a54699a285714207b43b055483e78faac25',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://basescan.org',
   },
   {
@@ -84,7 +81,6 @@ export const PRESET_DATA = [
       executor: '0xbc0c24e6f24ec2f1fd7e859b8322a1277f80aad5',
       dvn: '0x3e43f8ff0175580f7644da043071c289ddf98118',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://holesky.etherscan.io',
   },
   {
@@ -98,7 +94,6 @@ export const PRESET_DATA = [
       executor: '0x31cae3b7fb82d847621859fb1585353c5720660d',
       dvn: '0x2f55c492897526677c5b68fb199ea31e2c126416',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://arbiscan.io',
   },
   {
@@ -125,7 +120,6 @@ export const PRESET_DATA = [
       executor: '0x4208d6e27538189bb48e603d6123a94b8abe0a0b',
       dvn: '0xc097ab8cd7b053326dfe9fb3e3a31a0cce3b526f',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://blastscan.io',
   },
   {
@@ -152,7 +146,6 @@ export const PRESET_DATA = [
       executor: '0x718b92b5cb0a5552039b593faf724d182a881eda',
       dvn: '0x8eebf8b423b73bfca51a1db4b7354aa0bfca9193',
     },
-    gasToken: { symbol: 'ETH', decimals: 18 },
     explorer: 'https://sepolia.etherscan.io',
   },
 ] as const

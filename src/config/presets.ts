@@ -16,7 +16,8 @@ export interface NetworkPreset {
   readonly endpoint: Hex
   /** LayerZero's own libraries (ULN 302), executor and verifier on the chain. */
   readonly layerZero: Readonly<Record<'sendLibrary' | 'receiveLibrary' | 'executor' | 'dvn', Hex>>
-  readonly gasToken: { readonly symbol: string; readonly decimals: 18 }
+  /** Undefined: ETH. */
+  readonly gasToken?: { readonly symbol: string; readonly decimals: 18 }
   /** Base URL of a block explorer: `/tx/<hash>` and `/block/<number>` lie below it. */
   readonly explorer: string
 }
