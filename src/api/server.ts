@@ -58,7 +58,7 @@ export function createApi(deps: ApiDeps): Api {
   }
   const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
-  const shell = createShell({ ...serving, serveRoute, trustProxy: deps.trustProxy ?? 0 })
+  const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
   // the page of a name has any first part of a path: the shell serves it after its documents
   const match = createRouter(routes.filter((route) => route !== profile))
   const addressOf = addressReader(shell)

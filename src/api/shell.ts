@@ -16,15 +16,15 @@ export const NONE = 'none'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
-/** Parts that the shell serves by. */
-export interface ShellDeps extends Serving {
-  /** Proxies before this process, as Express's `trust proxy`. */
-  trustProxy: number | readonly string[]
-  serveRoute(route: typeof profile, exchange: Exchange): void
-}
-
-/** Creates the application around the API's routes: pages, documents and reference, preflights, and errors. */
-export function createShell({ trustProxy, serveRoute, finish, gate }: ShellDeps): Express {
+/**
+ * Creates the application around the API's routes: pages, documents and reference, preflights, and errors.
+ * @param trustProxy proxies before this process, as Express's `trust proxy`
+ */
+export function createShell(
+  { finish, gate }: Serving,
+  serveRoute: (route: typeof profile, exchange: Exchange) => void,
+  trustProxy: number | readonly string[],
+): Express {
   const app = express()
   app.set('trust proxy', trustProxy)
   for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)

@@ -10,17 +10,6 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { ApiError } from '../http/errors.js'
 
-/**
- * Key of a generated wallet, split in three shares of which two recover it (Shamir over GF(256),
- * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
- * key before it is split, by scrypt(passphrase, address), so that shares alone never recover it.
- */
-export interface GeneratedKey {
-  address: Address
-  /** Shares of 33 bytes. */
-  shares: { user: Uint8Array; server: Uint8Array; recovery: Uint8Array }
-}
-
 const SHARES = 3
 const THRESHOLD = 2
 const KEY_BYTES = 32
@@ -49,8 +38,14 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
   },
 }
 
-/** Generates a key and splits it. The key itself is not stored. */
-export async function generateKey(type: AddressType, passphrase?: string): Promise<GeneratedKey> {
+/**
+ * Generates the key of a wallet and splits it in three shares of which two recover it (Shamir over GF(256),
+ * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
+ * key before it is split, by scrypt(passphrase, address), so that shares alone never recover it. The key itself is not
+ * stored.
+ * @returns the wallet's address, and the shares of 33 bytes
+ */
+export async function generateKey(type: AddressType, passphrase?: string) {
   const key = KEY_TYPES[type].generate()
   const address = addressOf(type, key)
   const secret = await mask(key, address, passphrase)

@@ -12,20 +12,18 @@ import { millisecondsText } from '../http/timestamps.js'
 /** Names per page. */
 export const OWNED_AT_ONCE = 1_000
 
-/** Part of a list of names. */
-interface Page {
-  /** Name of the record that it follows, as answered; undefined for the first part. */
-  after: string | undefined
-  limit: number
-}
-
 /**
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
+ * @param page the name of the record that it follows, as answered, undefined for the first part; and how many
  * @returns `next`: the name after which more follow, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */
-export async function namesOwnedBy(context: Context, input: string, page: Page) {
+export async function namesOwnedBy(
+  context: Context,
+  input: string,
+  page: { after: string | undefined; limit: number },
+) {
   const address = lookupAddress(input)
   if (!address) return { records: [], next: null }
   const found = await ownedAfter(context, address.bytes, await startOf(context, page.after), page.limit + 1)

@@ -29,7 +29,7 @@ type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
-  const own = { contexts, memory: createMemory(contexts.mainnet.batches), changeMs: deadlineMs - CHANGE_MARGIN_MS }
+  const memory = createMemory(contexts.mainnet.batches)
   return (route: Route, exchange: Exchange): void => {
     const { req, res, params } = exchange
     const mayStay = staysLong(route, req.url ?? '')
@@ -64,7 +64,8 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       const bytes = route.body && (await readBytes(exchange))
       const spent = bytesCost(bytes)
       meter.spend(spent - 1)
-      const message = await messageFor({ route, exchange, meter, query, bytes, spent, mayStay }, own)
+      const request = { route, exchange, meter, query, bytes, spent, mayStay }
+      const message = await messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
       conclude(() => reply(message))
     }
     serve().catch(fail)
@@ -100,15 +101,13 @@ interface Request {
   mayStay: boolean
 }
 
-/** Parts that all requests share. */
-interface Own {
-  contexts: Contexts
-  memory: ReturnType<typeof createMemory>
-  changeMs: number
-}
-
 /** The answer to a request that its limits let through, kept or made. @throws ApiError, and what the handler throws */
-async function messageFor(request: Request, { contexts, memory, changeMs }: Own): Promise<Message> {
+async function messageFor(
+  request: Request,
+  contexts: Contexts,
+  memory: ReturnType<typeof createMemory>,
+  changeMs: number,
+): Promise<Message> {
   const { route, exchange, meter, query, bytes, spent, mayStay } = request
   const { req } = exchange
   const network = isTestnet(query) ? 'testnet' : 'mainnet'

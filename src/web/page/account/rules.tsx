@@ -29,7 +29,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const isShown = chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = rules?.ownersOnly ? 'owners' : !rules?.prices.length ? 'free' : isShown ? 'paid' : 'kept'
   const set = async (data: FormData) => {
-    await account.attempt(() => setRules(account, { name, data, rules }))
+    await account.attempt(() => setRules(account, name, rules, data))
     // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
     return false
   }
@@ -71,13 +71,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   )
 }
 
-interface NewRules {
-  name: string
-  data: FormData
-  rules: Community | null
-}
-
-async function setRules(account: Account, { name, data, rules }: NewRules): Promise<void> {
+async function setRules(account: Account, name: string, rules: Community | null, data: FormData): Promise<void> {
   const who = data.get('who')
   const chain = payable(account).find(({ network }) => network === data.get('chain'))
   const paid = who === 'paid' && chain ? [priceOf(account, String(data.get('amount')), chain)] : []
