@@ -1,14 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useAsked } from '../lib/net.js'
+import type { ApiKey } from '../lib/types.js'
 import { Card, Loaded, Mono } from '../parts/basics.js'
 import { Action, Form, Input } from './pieces.js'
 import { useAccount } from './state.js'
-
-interface ApiKey {
-  id: string
-  name: string
-  createdAt: string
-}
 
 /** `/@keys`: the wallet's API keys, and the end of its sessions. */
 export function Keys() {

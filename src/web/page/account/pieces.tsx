@@ -6,7 +6,7 @@ import {
   type VNode,
 } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { amountText, chainName, short } from '../lib/format.js'
+import { chainName, moneyOf, short } from '../lib/format.js'
 import type { Chain, Price, TxStatus } from '../lib/types.js'
 import { Link, Name } from '../parts/basics.js'
 import { useAccount } from './state.js'
@@ -105,9 +105,7 @@ export const chainText = ({ network, gasToken }: Chain): string => `${chainName(
 
 /** Price of a name below a community, in words. */
 export const priceText = ({ token, amount }: Price, { gasToken }: Chain): string =>
-  token === 'native'
-    ? `${amountText(amount, gasToken.decimals)} ${gasToken.symbol}`
-    : `${amount} base units of the token ${short(token)}`
+  token === 'native' ? moneyOf(amount, gasToken) : `${amount} base units of the token ${short(token)}`
 
 /** The page's question, in a dialog. */
 export function Dialog() {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { amountText, short } from '../lib/format.js'
+import { amountText, moneyOf, short } from '../lib/format.js'
 import { TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
@@ -45,7 +45,7 @@ const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> 
 function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
   if (token !== 'native') return `${amount} base units of the token ${short(token)}`
   if (owedBy === 'hub' && eid !== 0) return `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
-  return chain ? `${amountText(amount, chain.gasToken.decimals)} ${chain.gasToken.symbol}` : `${amount} base units`
+  return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
 }
 
 function reasonText({ owedBy, payments, reclaimAfter, transaction }: Refund, chain: Chain | undefined): string {

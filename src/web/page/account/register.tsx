@@ -1,22 +1,14 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { amountText } from '../lib/format.js'
+import { moneyOf } from '../lib/format.js'
 import { CLUSTER_NAME_RULES } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
-import type { Chain } from '../lib/types.js'
+import type { Chain, Quote } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { paidText } from './followed.js'
 import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
-import type { Transaction } from './wallets.js'
-
-interface Quote {
-  /** Of EVM; of Solana, unsigned transactions in base64, one per name. */
-  transactionData: Transaction | string[]
-  registrationFee: string
-  bridgeFee: string
-}
 
 /** Facts that are known before a signature: whether the name is free, and what it costs. */
 interface Offer {
@@ -40,9 +32,8 @@ async function offerOf({ send, session }: Account, name: string, chain: Chain): 
 function priceText({ chain: { gasToken }, quote }: Offer): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data) ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString() : data.value
-  const units = (value: string) => `${amountText(value, gasToken.decimals)} ${gasToken.symbol}`
-  const bridge = bridgeFee === '0' ? '' : `, of which ${units(bridgeFee)} are for the bridge`
-  return `It costs ${units(total)} and gas${bridge}.`
+  const bridge = bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, gasToken)} are for the bridge`
+  return `It costs ${moneyOf(total, gasToken)} and gas${bridge}.`
 }
 
 /** `/@register`: the price stands there before anything is signed. */

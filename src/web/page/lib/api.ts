@@ -13,7 +13,7 @@ export interface Call {
   /** Authentication key. */
   token?: string | null | undefined
   body?: unknown
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** Asks the service. A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */

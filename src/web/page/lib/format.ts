@@ -9,6 +9,10 @@ export function amountText(value: string, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
+/** `0.01 ETH` */
+export const moneyOf = (value: string, { symbol, decimals } = { symbol: 'ETH', decimals: 18 }): string =>
+  `${amountText(value, decimals)} ${symbol}`
+
 /** Typed units of a token in the smallest unit. @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []

@@ -26,7 +26,7 @@ export function useNewest(count: number): Asked<readonly FeedEvent[]> {
 const ask = (tx: string, isTestnet: boolean, before?: TxStatus, signal?: AbortSignal) => {
   const since = before ? `?wait=${WAIT_SECONDS}&since=${before.status}` : ''
   const path = `/v1/names/register/tx/${encodeURIComponent(tx)}${since}`
-  return call<TxStatus>(path, { isTestnet, ...(signal && { signal }) })
+  return call<TxStatus>(path, { isTestnet, signal })
 }
 
 /** A transaction's status, until it is final. */

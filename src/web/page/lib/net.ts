@@ -13,7 +13,7 @@ export function useNet() {
     /** A path of ours on this network. */
     href,
     go: (path: string, replace = false) => route(href(path), replace),
-    get: <T>(path: string, signal?: AbortSignal) => call<T>(path, { isTestnet, ...(signal && { signal }) }),
+    get: <T>(path: string, signal?: AbortSignal) => call<T>(path, { isTestnet, signal }),
   }
 }
 

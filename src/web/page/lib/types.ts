@@ -19,6 +19,12 @@ export type Price = Community['prices'][number]
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
+/** An API key without its text. */
+export type ApiKey = Schemas['ApiKey']
+/** A wallet that was made, with shares of its key. */
+export type Generated = Answer<'POST', '/v1/clusters/generate/wallet'>
+/** Price and transactions of a registration; those of Solana in base64, one per name. */
+export type Quote = Schemas['EvmQuote'] | Schemas['SolanaQuote']
 export type Claims = Schemas['AirdropClaims']
 export type Claim = Schemas['AirdropClaim']
 /** A name below a community: registered, or to be paid. */

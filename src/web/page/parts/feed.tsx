@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { ago, amountText } from '../lib/format.js'
+import { ago, moneyOf } from '../lib/format.js'
 import type { FeedEvent } from '../lib/types.js'
 import { Inline, Name } from './basics.js'
 
 /** Events as sentences. */
 
 const NOBODY = /^0x0{40}$/
-const ETHER_DECIMALS = 18
 
 type Data = FeedEvent['data']
 const text = (data: Data, field: string): string => String((data as Record<string, unknown>)[field] ?? '')
@@ -17,7 +16,7 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
   ':address': (data) => <Inline address={text(data, 'address')} />,
   ':wallet': (data) => text(data, 'name'),
-  ':price': (data) => `${amountText(text(data, 'wei_amount'), ETHER_DECIMALS)} ETH`,
+  ':price': (data) => moneyOf(text(data, 'wei_amount')),
 }
 
 const SENTENCES: Readonly<Record<FeedEvent['type'], string>> = {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { call } from '../lib/api.js'
-import { amountText, chainName } from '../lib/format.js'
+import { chainName, moneyOf } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
@@ -80,7 +80,7 @@ function Rules({ name, community: { prices, ownersOnly } }: { name: string; comm
   const chain = chains.data?.find(({ network }) => network === price?.network)
   const cost =
     price && chain && price.token === 'native'
-      ? `${amountText(price.amount, chain.gasToken.decimals)} ${chain.gasToken.symbol} on ${chainName(price.network)}`
+      ? `${moneyOf(price.amount, chain.gasToken)} on ${chainName(price.network)}`
       : price && `a token on ${chainName(price.network)}`
   return (
     <p class="note">
@@ -136,7 +136,7 @@ function Owned({ address }: { address: string | undefined }) {
   const { isTestnet } = useNet()
   const key = address === undefined ? null : `${isTestnet ? 't' : 'm'} ${address}`
   const { asked, more } = useParts<OwnedName>(key, (known, signal) =>
-    readNames(address!, known, (path) => call(path, { isTestnet, ...(signal && { signal }) })),
+    readNames(address!, known, (path) => call(path, { isTestnet, signal })),
   )
   return (
     <Loaded asked={asked} lines={1}>
@@ -154,9 +154,7 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
     // merged from several lists, so that more of it is all of it again
     const limit = known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
-      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`, {
-        ...{ isTestnet, ...(signal && { signal }) },
-      })
+      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`, { isTestnet, signal })
     const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
     items.sort((a, b) => numberOf(b) - numberOf(a))
     return { items: items.slice(0, limit), isMore: items.length >= limit }

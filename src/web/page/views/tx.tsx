@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { amountText, grouped } from '../lib/format.js'
+import { grouped, moneyOf } from '../lib/format.js'
 import { isFinal, useStatus } from '../lib/live.js'
 import { useAsk, useNet, useTitle } from '../lib/net.js'
 import { isTx } from '../lib/search.js'
@@ -41,8 +41,6 @@ const REASONS: Readonly<Record<string, string>> = {
   spend_cap: 'bringing it costs more than the operator allows by itself, so it waits for the operator',
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
-
-const ETHER_DECIMALS = 18
 
 /** The stations of a transaction's way. */
 function stationsOf(found: TxStatus): Station[] {
@@ -164,8 +162,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
         {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
         {winner && (
           <span>
-            won by a bid of {amountText(winner.amountWei, ETHER_DECIMALS)} ETH in{' '}
-            <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
+            won by a bid of {moneyOf(winner.amountWei)} in <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
           </span>
         )}
         <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
@@ -189,7 +186,7 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
     <Card title="What is owed back">
       {credit && (
         <p>
-          The hub owes <strong>{amountText(credit.amountWei, ETHER_DECIMALS)} ETH</strong>
+          The hub owes <strong>{moneyOf(credit.amountWei)}</strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
           <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one transaction.
         </p>
