@@ -96,8 +96,7 @@ function Assign({ community }: { community: string }) {
       const { name } = await account.send<{ name: string }>('/v1/bundles/assign', {
         body: { community, name: data.get('name') },
       })
-      await account.reload()
-      account.say(`${name} is yours.`)
+      await account.reload(`${name} is yours.`)
     })
   return (
     <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>

@@ -69,8 +69,7 @@ function NoCluster({ account }: { account: Account }) {
 function change(account: Account, done: string, work: () => Promise<unknown>): Promise<boolean> {
   return account.attempt(async () => {
     await work()
-    await account.reload()
-    account.say(done)
+    await account.reload(done)
   })
 }
 

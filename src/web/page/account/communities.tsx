@@ -82,8 +82,7 @@ async function joinCommunity(account: Account, input: string, member: string): P
   const body = { name: member, ...(price && { network: price.network }) }
   const made = await account.send<Registration>(`/v1/names/community/${community}/register`, { body })
   if (made.transactionInfo && made.price) return payName(account, made, made.price)
-  await account.reload()
-  account.say(`${made.clusterName} is yours.`)
+  await account.reload(`${made.clusterName} is yours.`)
   return true
 }
 
@@ -110,8 +109,7 @@ function Own({ name }: { name: string }) {
     account.attempt(async () => {
       const body = { name: data.get('name'), walletAddress: String(data.get('wallet')).trim() }
       const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
-      await account.reload()
-      account.say(`${made.clusterName} belongs to ${short(made.owner)} now.`)
+      await account.reload(`${made.clusterName} belongs to ${short(made.owner)} now.`)
     })
   return (
     <Card title={`${name}/ as a community`}>

@@ -1,28 +1,20 @@
 import { useState } from 'preact/hooks'
-import { call } from '../lib/api.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
-import type { Wallet } from '../lib/types.js'
+import type { Generated, Wallet } from '../lib/types.js'
 import { Mono } from '../parts/basics.js'
 import { Action, Check, Field, Form, Input } from './pieces.js'
-import { useAccount } from './state.js'
-
-interface Made {
-  address: string
-  share: string
-  recoveryShare?: string
-}
+import { proofOf, useAccount } from './state.js'
 
 /** Makes a wallet whose key is split, and gets keys of such wallets back. */
 export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
-  const [made, setMade] = useState<Made | null>(null)
+  const [made, setMade] = useState<Generated | null>(null)
   const make = (data: FormData) =>
     account.attempt(async () => {
       const type = data.get('type')
       const body = { type, name: data.get('name'), isPrivate: data.get('private') !== null, recovery: true }
-      setMade(await account.send<Made>('/v1/clusters/generate/wallet', { body }))
-      await account.reload()
-      account.say('The wallet is made: keep its shares now, they are not shown again.')
+      setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
+      await account.reload('The wallet is made: keep its shares now, they are not shown again.')
     })
   const isOpen = made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
   return (
@@ -54,8 +46,7 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
                 account.attempt(async () => {
                   await account.send('/v1/clusters/generate/wallet/confirm', { body: { address: made.address } })
                   setMade(null)
-                  await account.reload()
-                  account.say('It is marked as backed up.')
+                  await account.reload('It is marked as backed up.')
                 })
               }
             >
@@ -75,16 +66,10 @@ function Recover() {
   const [key, setKey] = useState('')
   const recover = (data: FormData) =>
     account.attempt(async () => {
-      const { type, address: wallet, sign } = await account.account()
       const address = String(data.get('address')).trim()
-      const query = new URLSearchParams({ type, wallet, recover: address })
-      const path = `/v1/auth/message?${query}`
-      const { message, signingDate } = await call<{ message: string; signingDate: string }>(path, { isTestnet: false })
-      const body = { address, share: data.get('share'), signature: await sign(message), signingDate }
-      const { privateKey } = await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', {
-        body,
-      })
-      setKey(privateKey)
+      const proof = await proofOf(await account.account(), { recover: address })
+      const asked = { body: { address, share: data.get('share'), ...proof } }
+      setKey((await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked)).privateKey)
     })
   return (
     <details>

@@ -52,7 +52,8 @@ export interface Account {
   attempt(work: () => Promise<unknown>): Promise<boolean>
   /** Asks the API with the wallet's key. @throws ApiError */
   send<T>(path: string, call?: Pick<Call, 'method' | 'body'>): Promise<T>
-  reload(): Promise<void>
+  /** Reads the account again. @param done words about the change that was made */
+  reload(done?: string): Promise<void>
   /** Reads more of the names that the wallet owns. */
   moreNames(): Promise<void>
   signIn(wallet: BrowserWallet): Promise<void>
@@ -76,14 +77,16 @@ export function useAccount(): Account {
 
 const SESSION_ITEM = 'clusterd.session'
 
-/** Signs in by a message bound to the wallet, so that a smart wallet's signature counts too. */
-async function tokenOf({ type, address, sign }: ConnectedAccount): Promise<string> {
-  const query = new URLSearchParams({ type, wallet: address })
-  const { message, signingDate } = await call<{ message: string; signingDate: string }>(`/v1/auth/message?${query}`, {
-    isTestnet: false,
-  })
-  const body = { signature: await sign(message), signingDate, type, wallet: address }
-  return (await call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })).token
+/**
+ * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that a smart
+ * wallet's signature counts too.
+ * @param more `recover`: the generated wallet whose key is asked for
+ */
+export async function proofOf({ type, address, sign }: ConnectedAccount, more: Record<string, string> = {}) {
+  const query = new URLSearchParams({ type, wallet: address, ...more })
+  const path = `/v1/auth/message?${query}`
+  const { message, signingDate } = await call<{ message: string; signingDate: string }>(path, { isTestnet: false })
+  return { signature: await sign(message), signingDate }
 }
 
 /** The cluster of the wallet, and what it owns. */
@@ -106,10 +109,7 @@ const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
-interface Known {
-  cluster: Cluster | null | undefined
-  owned: Part<OwnedName>
-}
+type Known = Pick<Account, 'cluster' | 'owned'>
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
 /** The key is refused: it has expired, or was revoked. */
@@ -157,11 +157,8 @@ function useTalk() {
 }
 
 /** State that all wallets of the page share. */
-interface Shared {
-  session: Session | null
+interface Shared extends Pick<Account, 'session' | 'wallets' | 'chains'> {
   keep(session: Session | null): void
-  wallets: readonly BrowserWallet[]
-  chains: readonly Chain[]
   talk: ReturnType<typeof useTalk>
 }
 
@@ -240,7 +237,7 @@ function OfWallet({
     }
   }
   const { send, isEnded } = useSend(session, isTestnet, left)
-  const reload = async () => {
+  const reload = async (done?: string) => {
     if (!session) return
     try {
       await send('/v1/auth/validate')
@@ -250,6 +247,7 @@ function OfWallet({
       // before anything is shown, nothing can be lost
       if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
     }
+    if (done) say(done)
   }
   const newest = useRef(reload)
   newest.current = reload
@@ -281,8 +279,10 @@ function OfWallet({
     async signIn(wallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
-      const token = await tokenOf(found)
-      keep({ token, type: found.type, address: found.address, walletId: wallet.id })
+      const { type, address } = found
+      const body = { ...(await proofOf(found)), type, wallet: address }
+      const { token } = await call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })
+      keep({ token, type, address, walletId: wallet.id })
       talk.say('Signed in.')
     },
     async signOut(everywhere = false) {
