@@ -48,11 +48,6 @@ describe('the chains file', () => {
       /^In the chains file chains\.json:\n {2}chains\[0\]\.rpcUrls: .+\n {2}chains\[0\]\.contract: .+\n {2}chains\[0\]\.pollMs: .+$/,
     )
   })
-
-  it('confirms blocks by depth where it says so', () => {
-    const file = { chains: [{ ...example().chains[0], confirmation: { blocks: 2 } }] }
-    expect(parseChainsFile(file, 'f').chains[0]!.confirmation).toEqual({ blocks: 2 })
-  })
 })
 
 const PAYMENTS = { releaseAfterMs: 432_000_000, refusalWorth: 1 }

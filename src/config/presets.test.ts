@@ -98,9 +98,4 @@ describe('a draft', () => {
     )
     expect(() => readChains(fileOf({ chains: [undeployed] }))).toThrow(/^In the chains file .*, no contract .* it\.$/)
   })
-
-  it('is checked like any other file', () => {
-    expect(() => readDraft(fileOf({ chains: [{ ...undeployed, label: '5' }] }))).toThrow(/is not a network label/)
-    expect(() => readDraft(fileOf({ chains: [undeployed, { ...undeployed, label: '10' }] }))).toThrow(/exactly one hub/)
-  })
 })

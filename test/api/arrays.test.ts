@@ -75,12 +75,4 @@ describe('every list in an answer', () => {
   it('is cut by a number, a page or a rule', () => {
     for (const [routes, , bound] of listed()) expect(bound, routes).toMatch(/^(page|asked|rule|set up): \S/)
   })
-
-  it('is found in unions, references and elements of other lists', () => {
-    const document = { paths: {}, components: { schemas: { A: { type: 'array', items: { type: 'string' } } } } }
-    const schema = {
-      anyOf: [{ properties: { a: { type: ['array', 'null'], items: { properties: { b: { $ref: '#/A' } } } } } }],
-    }
-    expect(listsOf(document, schema)).toEqual(['a[]', 'a[].b[]'])
-  })
 })

@@ -66,22 +66,6 @@ describe.each(PATHS)('%s', (path) => {
     }
   })
 
-  it('names the headers that clients act on', () => {
-    const named = operations(resolved(document)).flatMap(({ operation }) =>
-      Object.entries(operation.responses as Record<string, { headers?: object }>).map(
-        ([status, { headers = {} }]) => [status, Object.keys(headers)] as const,
-      ),
-    )
-    const withHeader = (name: string) =>
-      new Set(named.flatMap(([status, names]) => (names.includes(name) ? status : [])))
-    expect(withHeader('ETag')).toEqual(new Set(['200', '304']))
-    expect(withHeader('Retry-After')).toEqual(new Set(['429', '503']))
-    for (const [status, names] of named)
-      if (status === '429') expect(names).toEqual(['Retry-After', 'RateLimit', 'RateLimit-Policy'])
-      else if (status === '503') expect(names).toEqual(['Retry-After'])
-    expect(withHeader('Link')).toEqual(new Set(path === '/openapi.json' ? ['200'] : []))
-  })
-
   it('declares every parameter of a path once, and testnet everywhere', () => {
     for (const { path, operation } of operations(resolved(document))) {
       const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)

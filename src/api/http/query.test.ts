@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from './errors.js'
-import { integerOf, isTestnet, parseQuery, wordOf } from './query.js'
+import { integerOf, parseQuery, wordOf } from './query.js'
 
 describe('parseQuery', () => {
   it('takes empty and "undefined" for absent, and refuses what is given twice', () => {
@@ -11,18 +10,6 @@ describe('parseQuery', () => {
     expect(() => query.get('e')).toThrow(ApiError)
     expect(parseQuery('/x').get('a')).toBeUndefined()
     expect(parseQuery('/x?').get('a')).toBeUndefined()
-  })
-
-  it('never throws for any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseQuery(`/x?${text}`).get('a')))
-  })
-})
-
-describe('isTestnet', () => {
-  it('is true for "true" alone', () => {
-    expect(isTestnet(parseQuery('/x?testnet=true'))).toBe(true)
-    for (const value of ['True', '1', 'yes', 'true ', ''])
-      expect(isTestnet(parseQuery(`/x?testnet=${value}`))).toBe(false)
   })
 })
 
