@@ -26,10 +26,6 @@ export function addContractCommands(program: Command): void {
   withSigning(onNetwork(contracts.command('deploy')))
     .description('deploy the missing contracts and set libraries, verifiers, executor and roles; peers last')
     .action(run('deploy'))
-  withSigning(onNetwork(contracts.command('withdraw')))
-    .description('take the wei that the hub keeps; signed by its owner')
-    .requiredOption('--to <address>', 'who gets it')
-    .action(run('withdraw'))
 }
 
 const onNetwork = (command: Command): Command =>

@@ -1,4 +1,4 @@
-import { encodeFunctionData, formatUnits, type Hex, zeroAddress } from 'viem'
+import { formatUnits, type Hex, zeroAddress } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
@@ -8,11 +8,10 @@ import { type Item, RANK, stepsOf } from '../../chains/evm/deployment/item.js'
 import { deploymentBlock, settled } from '../../chains/evm/deployment/send.js'
 import { wishesOf } from '../../config/desired.js'
 import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
-import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
-import { addressOf, type NetworkOptions } from '../values.js'
+import type { NetworkOptions } from '../values.js'
 
 /** Opens the network that the options name, or the only one with a deployment, else with chains. @throws ConfigError */
 function openNetwork({ testnet, mainnet }: NetworkOptions) {
@@ -117,22 +116,4 @@ export async function deploy(options: NetworkOptions & SigningOptions): Promise<
   if (steps.length > 0 && !(await sendSteps(steps, { ...open, account }, options))) return
   if (steps.length === 0) console.log('Nothing to send.')
   if (!options.unsigned) await show(open)
-}
-
-/** `clusterd contracts withdraw`: pays out what the hub keeps. @throws Error with one sentence */
-export async function withdraw(options: NetworkOptions & SigningOptions & { to: string }): Promise<void> {
-  const { wishes, chains, owners } = openNetwork(options)
-  const { label, contract } = wishes[0]!
-  if (!contract) throw new ConfigError(`The chains file names no hub of chain "${label}".`)
-  const to = toHex(addressOf('--to', options.to))
-  const { call } = chains.get(label)!.rpc
-  const kept = await readContract(call, contract, { abi: hubAbi, functionName: 'kept' })
-  if (kept === 0n) throw new Error(`The hub on chain "${label}" keeps nothing.`)
-  const owner = await readContract(call, contract, { abi: hubAbi, functionName: 'owner' })
-  const step = {
-    ...{ chain: label, by: owner.toLowerCase() as Hex, to: contract, value: 0n },
-    data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawKept', args: [to] }),
-    does: `pays ${kept} wei that the hub keeps to ${to}`,
-  }
-  await sendSteps([step], { chains, owners, account: accountOf(options) }, options)
 }
