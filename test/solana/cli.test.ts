@@ -109,13 +109,6 @@ describe('clusterd solana', () => {
     )
   }, 60_000)
 
-  it('prints the interface with the deployment’s address', async () => {
-    expect(JSON.parse((await run('idl')).stdout)).toMatchObject({
-      address: solana.programId,
-      instructions: expect.any(Array),
-    })
-  })
-
   it('deploys the program, goes on where it was killed, and initializes it with a key', async () => {
     const draft = join(folder, 'draft.json')
     const json = JSON.parse(readFileSync(chains, 'utf8'))

@@ -43,9 +43,6 @@ export function addSolanaCommands(program: Command): void {
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
     .action(run('withdrawKept'))
-  onNetwork(solana.command('idl'))
-    .description('the program’s interface as JSON, with this deployment’s address')
-    .action(run('idl'))
 }
 
 const onNetwork = (command: Command): Command => withNetwork(command, 'default: mainnet')

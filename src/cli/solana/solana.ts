@@ -5,7 +5,7 @@ import { createClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readOwnAccounts } from '../../chains/solana/reads.js'
-import { createRegistrar, type Registrar, registrarIdl } from '../../chains/solana/registrar.js'
+import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
@@ -101,11 +101,6 @@ export async function withdrawKept(amount: string, options: SigningOptions & { t
   if (BigInt(amount) > keptLamports) throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
   const to = keyOf('--to', options.to)
   await print(options, treasuryAuthority, (registrar) => withdraw(registrar, treasuryAuthority, to, BigInt(amount)))
-}
-
-/** `clusterd solana idl`. */
-export async function idl(options: Options): Promise<void> {
-  printJson({ ...registrarIdl, address: clusterOf(options).programId })
 }
 
 /**
