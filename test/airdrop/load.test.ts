@@ -59,8 +59,6 @@ const rowsOf = (count: number, from = 0): Row[] =>
   }))
 const csvOf = (rows: readonly Row[]): string =>
   ['address,amount', ...rows.map(({ address, amount }) => `${address},${amount}`)].join('\n')
-const jsonOf = (rows: readonly Row[]): string =>
-  JSON.stringify(rows.map(({ address, amount }) => ({ address, amount: String(amount) })))
 let files = 0
 function fileOf(content: string | Buffer, ending = 'csv'): string {
   const file = path.join(home, `${++files}.${ending}`)
@@ -109,13 +107,9 @@ describe('clusterd airdrop load', () => {
     }
   })
 
-  it.each([
-    ['JSON', 'json', (rows: readonly Row[]) => jsonOf(rows)],
-    ['compressed CSV', 'csv.gz', (rows: readonly Row[]) => gzipSync(csvOf(rows))],
-    ['compressed JSON by any name', 'txt.gz', (rows: readonly Row[]) => gzipSync(jsonOf(rows))],
-  ])('takes %s', async (_what, ending, write) => {
+  it('takes a compressed file', async () => {
     const rows = rowsOf(20)
-    await load(fileOf(write(rows), ending), place())
+    await load(fileOf(gzipSync(csvOf(rows)), 'csv.gz'), place())
     expect(toHex((await found())!.merkleRoot)).toBe(treeOf(rows).root)
   })
 

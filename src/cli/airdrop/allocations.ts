@@ -6,15 +6,8 @@ import type { Allocation } from '../../db/airdrop/load.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
-/**
- * Reads the file of an airdrop, one `address,amount` per row.
- *
- * CSV: one row per line, with or without the header `address,amount`, fields bare or in double quotes, empty lines
- * ignored. JSON: an array of `{ "address": "…", "amount": "…" }`. Addresses are EVM's and Solana's, mixed. Amounts are
- * base units: digits only (in JSON a string, or a number up to 2^53).
- */
 interface AirdropRow {
-  /** Line number from 1; of JSON, number of the row. */
+  /** Line number from 1. */
   line: number
   address: Address
   amount: bigint
@@ -31,57 +24,37 @@ interface Read {
   bad: AirdropBadLine[]
 }
 
-const NO_OBJECT = 'must be an object with address and amount'
-const NO_ADDRESS = 'has no EVM or Solana address'
 const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /** A row, or the reason why the text is none. */
 type Reading = Omit<AirdropRow, 'line'> | string
 
-/** Reads a file's text; a JSON file begins with a bracket, which an address never does. */
+/**
+ * Reads the text of an airdrop's file, one `address,amount` per line, with or without that header, fields bare or in
+ * double quotes; empty lines are ignored. Addresses are EVM's and Solana's, mixed. Amounts are base units: digits only.
+ */
 export function readAllocations(text: string): Read {
   const read: Read = { rows: [], bad: [] }
+  let isFirst = true
   // some editors write a byte order mark
-  const content = text.startsWith('\ufeff') ? text.slice(1) : text
-  if (/^\s*\[/.test(content)) readJson(content, read)
-  else readCsv(content, read)
+  for (const [i, line] of text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .entries()) {
+    const row = line.trim()
+    if (row === '') continue
+    if (!isFirst || !HEADER.test(row)) tell(read, i + 1, readRow(row))
+    isFirst = false
+  }
   return read
 }
 
-function readCsv(text: string, read: Read): void {
-  let isFirst = true
-  for (const [i, line] of text.split('\n').entries()) {
-    const row = line.trim()
-    if (row === '') continue
-    if (!isFirst || !HEADER.test(row)) tell(read, i + 1, readCsvRow(row))
-    isFirst = false
-  }
-}
-
-function readCsvRow(text: string): Reading {
-  const [address, amount, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
-  return amount === undefined || rest.length > 0 ? 'must be address,amount' : readRow(address, amount)
-}
-
-function readJson(text: string, read: Read): void {
-  try {
-    const rows: unknown[] = JSON.parse(text)
-    for (const [i, row] of rows.entries()) tell(read, i + 1, readObject(row))
-  } catch (error) {
-    tell(read, 1, `is not JSON: ${(error as Error).message}`)
-  }
-}
-
-function readObject(row: unknown): Reading {
-  if (typeof row !== 'object' || row === null || !('address' in row && 'amount' in row)) return NO_OBJECT
-  if (Object.keys(row).length !== 2) return NO_OBJECT
-  return readRow(row.address, Number.isSafeInteger(row.amount) ? String(row.amount) : row.amount)
-}
-
-function readRow(addressText: unknown, amountText: unknown): Reading {
-  const address = typeof addressText === 'string' ? parseAddress(addressText) : 'unsupported_address'
+function readRow(text: string): Reading {
+  const [addressText, amountText, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
+  if (amountText === undefined || rest.length > 0) return 'must be address,amount'
+  const address = parseAddress(addressText!)
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
-  if (address === 'unsupported_address') return NO_ADDRESS
+  if (address === 'unsupported_address') return 'has no EVM or Solana address'
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
   const amount = parseAmountWei(amountText)
   return amount ? { address, amount } : 'has no amount above zero in base units'

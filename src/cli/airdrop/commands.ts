@@ -11,21 +11,18 @@ Examples:
   clusterd airdrop set alice --distributor 0x… --from-block 31000000
   clusterd airdrop show alice --json
 
-A file is CSV or JSON, or either compressed (.gz): a row is address,amount. Addresses are EVM's and Solana's, mixed; amounts
+A file is CSV, or that compressed (.gz): a row is address,amount. Addresses are EVM's and Solana's, mixed; amounts
 are base units of the token. One bad line, and nothing is loaded. An airdrop has at most 500,000 accounts.`
 
 const LOAD_EXAMPLES = `
 Examples:
   clusterd airdrop load drop.csv --community alice --chain 8453
-  clusterd airdrop load drop.json.gz --community alice --chain 8453 --replace
+  clusterd airdrop load drop.csv.gz --community alice --chain 8453 --replace
 
 drop.csv:
   address,amount
   0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
-  EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000
-
-drop.json:
-  [{ "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "amount": "1000000000000000000" }]`
+  EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000`
 
 const run = lazily(() => import('./airdrop.js'))
 const runDeploy = lazily(() => import('./deploy.js'))
