@@ -11,7 +11,7 @@ import {
   sliceHex,
 } from 'viem'
 import { endpointAbi } from '../../src/chains/evm/contracts/index.js'
-import { endpointCreation } from '../../src/testing/contracts/layerzero.js'
+import { endpointCreation } from '../../src/testing/contracts/deploy.js'
 import type { Packet } from '../contracts/support/bridge.js'
 import { type Chain, startChain } from '../contracts/support/chain.js'
 

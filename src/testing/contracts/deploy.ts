@@ -1,4 +1,6 @@
-import { type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual } from 'viem'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Abi, type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual } from 'viem'
 import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
 import { localTokenAbi, localTokenBytecode } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
@@ -13,15 +15,17 @@ import {
 } from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 import { addressWord } from '../world.js'
-import { endpointCreation } from './layerzero.js'
 
 // Gas of the steps, measured plus a margin: a step that relies on an unmined one can't be estimated.
+const ENDPOINT_GAS = 6_000_000n
 const HUB_GAS = 5_000_000n
 const SPOKE_GAS = 4_000_000n
 const LIBRARY_GAS = 3_000_000n
 const PAYMENTS_GAS = 3_000_000n
 const TOKEN_GAS = 2_000_000n
 const SETTING_GAS = 200_000n
+
+const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
@@ -187,4 +191,31 @@ function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTa
 function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
   const args = [target.eid, addressWord(target.app)] as const
   return setting('setting the peer', app, encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }))
+}
+
+/**
+ * Loads LayerZero's EndpointV2 as compiled by LayerZero. The licence is LZBL-1.2, so the artifact is read from the
+ * optional dependency and never copied into this project.
+ * @throws Error if the package is not installed
+ */
+function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
+  let file: string
+  try {
+    file = createRequire(import.meta.url).resolve(ARTIFACT)
+  } catch {
+    throw new Error(
+      'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',
+    )
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
+}
+
+/** Creation transaction of an EndpointV2 with this endpoint id. */
+export function endpointCreation(eid: number, owner: Address): Step {
+  const { abi, bytecode } = loadEndpointArtifact()
+  return {
+    label: 'deploying EndpointV2',
+    data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
+    gas: ENDPOINT_GAS,
+  }
 }
