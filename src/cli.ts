@@ -3,7 +3,6 @@ import { Command } from 'commander'
 import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
-import { loadEnvFileFor } from './cli/envFile.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
@@ -12,6 +11,16 @@ import { messageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
+
+/** The local world’s commands, which a deployment’s file would lead to its database, and the one that writes it. */
+const WITHOUT_FILE = ['dev', 'demo', 'init']
+
+/** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */
+async function loadEnvFileFor(command: Command): Promise<void> {
+  let outermost = command
+  while (outermost.parent?.parent) outermost = outermost.parent
+  if (!WITHOUT_FILE.includes(outermost.name())) (await import('./config/index.js')).loadEnvFile()
+}
 
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
