@@ -3,21 +3,21 @@ import type { TextFile } from './tree.js'
 
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
-  '(top)': 902,
+  '(top)': 892,
   api: 8_135,
-  chains: 6_763,
-  cli: 3_340,
-  client: 915,
-  config: 1_342,
+  chains: 6_620,
+  cli: 3_255,
+  client: 907,
+  config: 1_319,
   contracts: 49,
-  db: 7_600,
-  indexer: 2_558,
-  ops: 1_418,
-  push: 754,
-  registry: 4_299,
-  relayer: 2_127,
+  db: 7_480,
+  indexer: 2_530,
+  ops: 1_370,
+  push: 750,
+  registry: 4_205,
+  relayer: 2_085,
   testing: 4_914,
-  web: 3_795,
+  web: 3_740,
 }
 
 /** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */

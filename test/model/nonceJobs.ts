@@ -9,7 +9,7 @@ export const policy: Policy = {
   spendCapWei: 10_000_000n,
   gasPriceCapWei: 10n ** 15n,
 }
-export const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** What costs 100,007 wei with a job's value. */
 export const prepared = { gas: 1_000n, fees }
 export const seen = (change: Partial<Seen> = {}): Seen => ({
