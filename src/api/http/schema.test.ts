@@ -49,9 +49,9 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
   )
 })
 
-it('a field that is required stays as it was sent, and one that is unknown, or a member of every object, goes', () => {
+it('a field that is required, unknown, or a member of every object stays as it was sent', () => {
   const schema = z.object({ name: z.string(), note: z.string().optional() })
   const body = JSON.parse('{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}')
-  expect(withoutAbsent(schema, body)).toStrictEqual({ name: '', note: ' ' })
+  expect(withoutAbsent(schema, body)).toStrictEqual(body)
   for (const other of [null, 1, 'x', [], [null]]) expect(withoutAbsent(schema, other)).toStrictEqual(other)
 })

@@ -49,10 +49,11 @@ export function withoutAbsent(schema: unknown, value: unknown): unknown {
     return value.map((one) => withoutAbsent(schema.element, one))
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null || Array.isArray(value))
     return value
-  // unknown keys are dropped anyway, and may be many
-  const fields = Object.entries(schema.shape).flatMap(([key, of]) =>
-    Object.hasOwn(value, key) ? [[key, withoutAbsent(of, value[key as keyof typeof value])]] : [],
-  )
+  const { shape } = schema
+  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [
+    key,
+    Object.hasOwn(shape, key) ? withoutAbsent(shape[key], field) : field,
+  ])
   return Object.fromEntries(fields)
 }
 
