@@ -96,13 +96,13 @@ export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
       await ask('eth_sendRawTransaction', [raw])
       return { head: await head }
     } catch (error) {
-      const { class: is } = classifyTxError(error)
-      if (is === 'transient') throw error
-      // a node's word about the transaction is no fault of the node, which stays in use
-      return is === 'known' ? { head: await head } : { error }
+      if (classifyTxError(error).class === 'transient') throw error
+      return { error }
     }
   }
-  const answer = await rpc.toEveryNode(hand, (one) => 'head' in one)
+  const isTaken = (one: { head: number | null } | { error: unknown }) =>
+    'head' in one || classifyTxError(one.error).class === 'known'
+  const answer = await rpc.toEveryNode(hand, isTaken)
   if ('error' in answer) throw answer.error
   return answer.head
 }
