@@ -141,7 +141,7 @@ describe('the rules of a community', () => {
     [{ ownersOnly: 'true' }, 'ownersOnly: must be true or false'],
     [{ ownersOnly: true, prices: [price()] }, 'ownersOnly: can not stand together with prices'],
     [{ requirements: [{}] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
-    [{ requirements: ['token'] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
+    [{ requirements: ['token'] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
     [{ requirements: [{ kind: 'nft' }] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
     [
       { requirements: [{ kind: 'token', network: '1', token: 'native', minimum: '1' }] },
