@@ -94,7 +94,6 @@ interface Request {
   exchange: Exchange
   meter: Meter
   query: Query
-  /** Undefined where the route has no body. */
   bytes: Buffer | undefined
   /** Units that were spent before the body was parsed. */
   spent: number
