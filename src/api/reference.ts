@@ -10,16 +10,17 @@ export const referenceAnswer: Answer = {
   headers: { 'cache-control': 'no-cache' },
 }
 
+/** Decoded once: all answers under way share these bytes. */
+const bytes = new Map(Object.entries(files).map(([name, packed]) => [name, Buffer.from(packed, 'base64')]))
+
 /** Answer with a file of the reference, always compressed: browsers alone ask for it. */
 export function referenceFileAnswer({ build, file }: Readonly<Record<string, unknown>>): Answer {
   const name = String(file)
-  const packed = build === current && Object.hasOwn(files, name) ? files[name] : undefined
-  if (packed === undefined)
-    return errorAnswer(new ApiError('not_found', 'The reference has no such file now: load it again.'))
-  const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`
+  const text = build === current ? bytes.get(name) : undefined
+  if (!text) return errorAnswer(new ApiError('not_found', 'The reference has no such file now: load it again.'))
   return {
     status: 200,
-    content: { type, text: Buffer.from(packed, 'base64'), policy },
+    content: { type: `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`, text, policy },
     headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' },
   }
 }

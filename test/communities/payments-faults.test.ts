@@ -188,7 +188,7 @@ describe('a rewind', () => {
     const rewinding = expect(failed).rejects.toThrow('was refunded meanwhile: run it again')
     // is made once the refunds are read
     const schema = () => at.pool.query("SELECT FROM pg_namespace WHERE nspname = 'rewind_mainnet'")
-    await expect.poll(schema).toMatchObject({ rowCount: 1 })
+    await expect.poll(schema, { timeout: 30_000 }).toMatchObject({ rowCount: 1 })
     await at.world.run(await at.world.restart({ label: '8453' }))
     expect(await deliveryOf(second.id!)).not.toMatchObject({ state: 'queued' })
     await writer.query('COMMIT')

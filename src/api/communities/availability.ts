@@ -1,7 +1,6 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
-import { verifiedInClusters } from '../../db/registry/communityNames.js'
-import { communityNameAvailability } from '../../db/registry/communityNames.js'
+import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
 import { inTime } from '../../ops/notify.js'
 import { areRequirementsMet } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'

@@ -1,5 +1,4 @@
-import type { RegistrationProblem } from '../../registry/community/registration.js'
-import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
+import { REGISTRATION_PROBLEMS, type RegistrationProblem } from '../../registry/community/registration.js'
 import { noKey } from '../auth/session.js'
 import { registrationError } from '../clusters/changes.js'
 import { availabilityOf } from '../communities/availability.js'

@@ -50,10 +50,10 @@ describe('a CSV file of an airdrop', () => {
   })
 
   it.each([
-    ['no comma', EVM, 'must be address,amount'],
-    ['a column too many', `${EVM},1,2`, 'must be address,amount'],
+    ['no comma', EVM, 'must be address,amount (CSV)'],
+    ['a column too many', `${EVM},1,2`, 'must be address,amount (CSV)'],
     ['a quote left open', `"${EVM},1`, 'has no EVM or Solana address'],
-    ['another separator', `${EVM};1`, 'must be address,amount'],
+    ['another separator', `${EVM};1`, 'must be address,amount (CSV)'],
     ['a header in the middle', 'address,amount', 'has no EVM or Solana address'],
     ['no address', ',1', 'has no EVM or Solana address'],
     ['a short address', `${EVM.slice(0, -1)},1`, 'has no EVM or Solana address'],

@@ -51,7 +51,7 @@ export function readAllocations(text: string): Read {
 
 function readRow(text: string): Reading {
   const [addressText, amountText, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
-  if (amountText === undefined || rest.length > 0) return 'must be address,amount'
+  if (amountText === undefined || rest.length > 0) return 'must be address,amount (CSV)'
   const address = parseAddress(addressText!)
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
   if (address === 'unsupported_address') return 'has no EVM or Solana address'
