@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import type { Hex } from './chains/chain.js'
 import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
-import type { RpcError } from './chains/rpc/errors.js'
+import { RefutedError, type RpcError } from './chains/rpc/errors.js'
 import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { QuoterOptions } from './chains/solana/quote.js'
@@ -78,12 +78,10 @@ export async function openClusters(
     const cluster = config.solana[network]
     const hub = chains.find(({ chain }) => chain.network === network && chain.role === 'hub')
     if (!cluster || !hub) continue
-    const { quoteKeys } = config
-    const relayKey = config.solanaRelayerKey
+    const { quoteKeys, solanaRelayerKey: relayKey, payments } = config
+    const { releaseAfterMs } = payments
     const onFault = faultReporter('solana', ctx)
-    const { pool } = ctx
-    const { releaseAfterMs } = config.payments
-    const common = { pool, network, quoteKeys, relayKey, releaseAfterMs, onFault }
+    const common = { pool: ctx.pool, network, quoteKeys, relayKey, releaseAfterMs, onFault }
     const solana = await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') })
     ctx.metrics.rpc.watch(`solana ${network}`, () => solana.chain.rpc.health())
     open.push(solana)
@@ -150,5 +148,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
 const faultReporter =
   (chain: string, { log }: OpenContext) =>
   (url: string, error: RpcError): void => {
-    log.debug({ chain, url: new URL(url).host, fault: error.fault, err: error }, 'an RPC URL failed')
+    const refuted = error instanceof RefutedError && alarmFields('ClusterdRpcWrongChain')
+    const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }
+    log[refuted ? 'error' : 'debug'](fields, 'an RPC URL failed')
   }

@@ -132,7 +132,7 @@ const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[numb
     }))
 
 function nodeState({ isWrong, restMs, head }: NodeNumbers): unknown {
-  if (isWrong) return badly(true, 'another chain')
+  if (isWrong) return badly(true, 'another chain, or false logs')
   if (restMs > 0) return badly(true, `rests ${Math.ceil(restMs / 1_000)} s`)
   return head === 'behind' || head === 'doubtful' ? badly(true, `head ${head}`) : 'well'
 }

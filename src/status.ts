@@ -160,9 +160,9 @@ const leads = ({ network, role }: Leader, runs: readonly IndexRun[], relays: rea
     : relays.some((relay) => relay.network === network && relay.leads())
 
 function chainAnswer(state: ChainState, nowMs: number) {
-  const { latest, confirmed, nextBlock, tailBlock, isCaughtUp, halted, lastError, confirmedMs } = state
+  const { latest, confirmed, nextBlock, tailBlock, isCaughtUp, trust, halted, lastError, confirmedMs } = state
   return {
-    ...{ latest, confirmed, nextBlock, tailBlock, isCaughtUp, halted, lastError },
+    ...{ latest, confirmed, nextBlock, tailBlock, isCaughtUp, trust, halted, lastError },
     headAgeSeconds: seconds(headAgeMs(state, nowMs)),
     finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
     behindSeconds: seconds(behindMs(state, nowMs)),

@@ -19,7 +19,7 @@ const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (
 const NOW_MS = 10 * FINALITY_ALARM_MS
 const chain: ChainState = {
   ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
-  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: 12_000, isCaughtUp: true, halted: null },
+  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: 12_000, isCaughtUp: true, trust: 'proved', halted: null },
   ...{ lastStepMs: NOW_MS, lastError: null },
 }
 const loop = { name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 0, failures: 0, lastError: null }

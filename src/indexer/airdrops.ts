@@ -18,10 +18,10 @@ import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { sentenceOf } from '../ops/log/errors.js'
 import { FatalError, IDLE_POLL_MS, type Worker } from '../ops/worker.js'
+import { createRangeWidth } from '../proof/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
-import { createRangeWidth } from './evm/width.js'
 
 /** Follows the claims of airdrops on one chain. A chain without airdrops costs a database query now and then. */
 export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chain: EvmChain): Worker {
@@ -182,7 +182,7 @@ interface ClaimRange {
 
 /** Reads the claims in blocks from a node. @throws RpcError */
 async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange> {
-  const { logs, first, last } = await readLogs(call, filterOf(watched), { from, to })
+  const { logs, first, last } = await readLogs(call, filterOf(watched), from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
 

@@ -73,15 +73,8 @@ const WRITE_STATES_EVERY_MS = 2_000
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createNotify()
-  const decisive = () =>
-    JSON.stringify(
-      states().map((state) => [
-        state.isCaughtUp,
-        state.tailBlock !== null,
-        isHeadStale(state, Date.now()),
-        state.halted,
-      ]),
-    )
+  const decisiveOf = (state: ChainState) => [state.isCaughtUp, state.tailBlock !== null, state.halted]
+  const decisive = () => JSON.stringify(states().map((one) => [decisiveOf(one), isHeadStale(one, Date.now())]))
   let written = ''
   const worker: Worker = {
     ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS, notify },

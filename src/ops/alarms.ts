@@ -173,9 +173,10 @@ export const ALARMS = {
   },
   ClusterdRpcWrongChain: {
     expr: 'clusterd_rpc_wrong_chain > 0',
-    summary: 'An RPC URL at {{ $labels.host }} serves another chain than {{ $labels.chain }}',
-    means: 'Its answers are not used.',
-    remedy: 'Correct that URL in the chains file.',
+    summary: 'An RPC URL at {{ $labels.host }} serves another chain than {{ $labels.chain }}, or false logs of it',
+    means:
+      'Its answers are not used: the chain is another, or its contracts refute the logs (the node lies, or lost some).',
+    remedy: 'Correct that URL in the chains file, or ask its operator whether the node prunes logs.',
   },
   ClusterdRpcAway: {
     expr: 'clusterd_rpc_rest_seconds > 0',

@@ -5,7 +5,7 @@ const NOW_MS = 10 * FINALITY_ALARM_MS
 const BLOCK_MS = 12_000
 const caughtUp: ChainState = {
   ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
-  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: BLOCK_MS, isCaughtUp: true, halted: null },
+  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: BLOCK_MS, isCaughtUp: true, trust: 'proved', halted: null },
   ...{ lastStepMs: NOW_MS, lastError: null },
 }
 const problemOf = (state: Partial<ChainState>) => chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null

@@ -1,6 +1,9 @@
 import type { Network } from '../registry/primitives/network.js'
 import type { AlarmName, Problem } from './alarms.js'
 
+/** Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. */
+export type Trust = 'proved' | 'compared' | 'trusted'
+
 /** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix milliseconds. */
 export interface ChainState {
   network: Network
@@ -20,6 +23,7 @@ export interface ChainState {
   /** Newest block whose logs are visible as facts. */
   tailBlock: number | null
   isCaughtUp: boolean
+  trust: Trust | null
   halted: string | null
   lastStepMs: number | null
   lastError: string | null

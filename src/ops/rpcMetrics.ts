@@ -22,7 +22,7 @@ export function createRpcMetrics(registry: Registry) {
     errors: gauge('clusterd_rpc_errors', 'Requests that failed by a fault of the node', labels, () => show()),
     latency: gauge('clusterd_rpc_latency_seconds', 'Time of recent answers', labels),
     rest: gauge('clusterd_rpc_rest_seconds', 'Time for which a node is passed over', labels),
-    wrong: gauge('clusterd_rpc_wrong_chain', '1 while a node serves another chain', labels),
+    wrong: gauge('clusterd_rpc_wrong_chain', '1 while a node serves another chain, or its logs were refuted', labels),
   }
   const show = () => {
     for (const one of Object.values(gauges)) one.reset()

@@ -210,9 +210,11 @@ describe('a node on a fork from below the checkpoint', () => {
 
   it('halts nothing at first, where it is the only one: what it shows may pass', async () => {
     const { indexer, drive } = await caughtUp('fork_that_passes', [], {})
-    for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})
+    const told: unknown[] = []
+    for (let look = 0; look < LOOKS; look++) told.push(await indexer.step().catch(({ message }) => message))
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
-    expect(indexer.state).toMatchObject({ halted: null, lastError: expect.stringContaining('has been replaced') })
+    expect(indexer.state.halted).toBeNull()
+    expect(told).toContainEqual(expect.stringContaining('has been replaced'))
     proxy?.set({})
     await world.test.mine({ blocks: 3 })
     await drive((await head()) - 2)

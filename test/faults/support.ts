@@ -52,6 +52,9 @@ export async function indexerOver(
   const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
   const identity = { network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock }
   const row = await registerChain(pool, identity)
+  // the hub's first logs are before it
+  const before = await world.public.getBlock({ blockNumber: BigInt(startBlock - 1) }).catch(() => null)
+  if (before && startBlock > world.config.startBlock) row.parentHash = fromHex(before.hash)
   // blocks are mined many at once, as on local chains alone
   const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc({ ...config, local: true }) })
   const signal = new AbortController().signal

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,35 +16,17 @@ const MINIMUM_WEI = 10n ** 16n
 
 let stack: Stack<'mainnet'>
 let baseline: { live: string; entries: number }
-/**
- * The world's chains, indexed from the first registration on: earlier blocks would only make the first ranges empty.
- */
-let chainsFile: string
 
 beforeAll(async () => {
   stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
   await stack.daemon.kill('SIGTERM')
-  chainsFile = await register()
+  const { hub } = stack.networks.mainnet
+  await mineQuickly(hub, hub.chainId, sendBatches)
   baseline = await indexed('baseline', {})
 }, 120_000)
 afterAll(() => stack?.stop())
 
-/**
- * Registrations spread over a gap of more blocks than the indexer follows one by one.
- * @returns a chains file that starts at the first of them
- */
-async function register(): Promise<string> {
-  const { hub } = stack.networks.mainnet
-  const { reader } = localClients(hub, hub.chainId)
-  const startBlock = Number(await reader.getBlockNumber())
-  await mineQuickly(hub, hub.chainId, sendBatches)
-  const file = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
-  const chains = file.chains.map((chain: object) => ({ ...chain, startBlock }))
-  const path = join(stack.home, 'chains-from-registrations.json')
-  writeFileSync(path, JSON.stringify({ ...file, chains }))
-  return path
-}
-
+/** Registrations spread over a gap of more blocks than the indexer follows one by one. */
 async function sendBatches(): Promise<void> {
   const { hub } = stack.networks.mainnet
   const { reader, test } = localClients(hub, hub.chainId)
@@ -79,11 +59,11 @@ async function indexed(
   const counts: number[] = []
   try {
     for (const CLUSTERD_FAILPOINT of kills) {
-      await stack.daemon.spawn({ DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, CLUSTERD_FAILPOINT })
+      await stack.daemon.spawn({ DATABASE_URL: databaseUrl, CLUSTERD_FAILPOINT })
       expect((await stack.daemon.exited()).signal).toBe('SIGKILL')
       counts.push((await pool.query('SELECT 1 FROM journal')).rowCount!)
     }
-    await stack.daemon.spawn({ DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile })
+    await stack.daemon.spawn({ DATABASE_URL: databaseUrl })
     await stack.daemon.waitUntilReady()
     const { live, rebuilt, entries } = await replay(pool, 'mainnet')
     expect(rebuilt).toBe(live)

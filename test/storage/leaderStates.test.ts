@@ -13,7 +13,7 @@ const database = useDatabase()
 const stateNow = (): ChainState => ({
   ...{ network: 'mainnet', label: '1', chain: 0, nextBlock: 10, latest: 9, confirmed: 9, tailBlock: 9 },
   ...{ headMs: Date.now(), confirmedMs: null, blockMs: 1_000, lastStepMs: Date.now() },
-  ...{ isCaughtUp: true, halted: null, lastError: null },
+  ...{ isCaughtUp: true, trust: 'proved', halted: null, lastError: null },
 })
 
 const status = () =>

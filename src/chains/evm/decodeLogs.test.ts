@@ -19,7 +19,12 @@ it('leaves out what no contract of ours counts: the tables could not hold it', a
   const received = (at: number, bids: bigint) => log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
   const credited = (at: number, eid: bigint) => log(at, [CREDITED_TOPIC, word(1n), word(eid)], word(2n ** 256n - 1n))
   const logs = [received(1, 3n), received(2, 2n ** 31n), received(3, 2n ** 256n - 1n), credited(4, 2n ** 32n - 1n)]
-  const found = await decodeLogs(unasked, { contract: CONTRACT, chain: 1 }, [...logs, credited(5, 2n ** 64n)], () => 0)
+  const found = await decodeLogs(
+    unasked,
+    { role: 'hub', contract: CONTRACT, chain: 1, chainId: 1 },
+    [...logs, credited(5, 2n ** 64n)],
+    () => 0,
+  )
   expect(found.received.map(({ logIndex, bids }) => [logIndex, bids])).toEqual([[1, 3]])
   expect(found.credits.map(({ logIndex, eid }) => [logIndex, eid])).toEqual([[4, 2 ** 32 - 1]])
 })

@@ -11,6 +11,7 @@ import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, PAYMENT_TOPICS, readEnds, readPayments } from './community/logs.js'
 import { getReceipt, type LogFilter, type RawLog, type RawReceipt } from './logs.js'
+import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
 /**
  * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent messages;
@@ -23,6 +24,8 @@ export interface DecodedLogs {
   payments: Payment<CommunityNameTarget>[]
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
+  /** Words of the contracts' records. */
+  record: RecordWords[]
 }
 
 /** Concatenates decoded logs in order. */
@@ -33,6 +36,7 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   payments: parts.flatMap(({ payments }) => payments),
   credits: parts.flatMap(({ credits }) => credits),
   ends: parts.flatMap(({ ends }) => ends),
+  record: parts.flatMap(({ record }) => record),
 })
 
 /** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
@@ -120,11 +124,11 @@ function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
  */
 export async function decodeLogs(
   call: Call,
-  chain: Omit<OurContracts, 'role'> & { chain: number; endpoint?: Hex | undefined },
+  chain: OurContracts & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], ends: [], credits: [] }
+  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], ends: [], credits: [], record: [] }
   const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
@@ -138,6 +142,7 @@ export async function decodeLogs(
   if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
   found.ends = readEnds(paymentLogs)
+  found.record = recordWords(chain, logs, timeOf)
   return found
 }
 

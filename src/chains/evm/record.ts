@@ -1,6 +1,6 @@
-import { numberToHex, toFunctionSelector } from 'viem'
+import { toFunctionSelector } from 'viem'
 import type { ChainConfig } from '../../config/index.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
 import { NodeError, RpcError, transient } from '../rpc/errors.js'
@@ -15,61 +15,86 @@ interface Keeper {
   address: Hex
 }
 
-type Contracts = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments' | 'watchOnly'> & {
+/** Contracts of a chain, as far as its record goes. */
+export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
   contract?: Hex | undefined
+  watchOnly?: ChainConfig['watchOnly']
 }
 
 /** Running hashes of a chain's keepers, 32 bytes each, in the order of `keepersOf`. */
 export type ChainRecord = readonly Buffer[]
 
+/** Words that a log adds to the record of one of the chain's keepers. */
+export interface RecordWords {
+  keeper: number
+  /** Hex without a prefix. */
+  words: string
+}
+
 const RECORD_HASH = toFunctionSelector('recordHash()')
 const WORD = 32
-/** Words as nodes write them. Looser hex would let one text be hashed and another be decoded. */
-const WORDS = /^0x(?:[0-9a-f]{64})*$/
 
 /** Contracts of a chain that keep a record. A watched contract of others keeps none. */
-function keepersOf({ role, contract, communityPayments, watchOnly }: Omit<Contracts, 'chainId'>): Keeper[] {
+function keepersOf({ role, contract, communityPayments, watchOnly }: Omit<RecordedContracts, 'chainId'>): Keeper[] {
   if (watchOnly) return []
   const hub: Keeper[] = role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
 /** Record before the first log. */
-export const emptyRecord = (contracts: Omit<Contracts, 'chainId'>): ChainRecord =>
+export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
   keepersOf(contracts).map(() => Buffer.alloc(WORD))
 
+/** Record as it is stored with a checkpoint: that of another block, or of other contracts, is not taken for it. */
+export const packRecord = (contracts: RecordedContracts, parentHash: Buffer, record: ChainRecord): Buffer =>
+  Buffer.concat([parentHash, ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!])])
+
+/** Record that was stored with a checkpoint; null where it is not the checkpoint's, or of other contracts. */
+export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, stored: Buffer): ChainRecord | null {
+  const size = 20 + WORD
+  const words = keepersOf(contracts).map((_, i) => stored.subarray(size * (i + 1), WORD + size * (i + 1)))
+  return packRecord(contracts, parentHash, words).equals(stored) ? words : null
+}
+
 /**
- * Record of a chain after some logs.
+ * Words that logs of a chain add to its record.
  * @param logs all that `filterOf` names, in order
  * @param timeOf a log's block time, milliseconds
- * @throws RpcError transient for a log that is not written as nodes write it, or a payment that is not its id's
+ * @throws RpcError transient for a payment that is not its id's
  */
-export function foldRecord(
-  before: ChainRecord,
-  contracts: Contracts,
+export function recordWords(
+  contracts: RecordedContracts,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
-): ChainRecord {
+): RecordWords[] {
   const keepers = keepersOf(contracts)
-  const after = [...before]
+  const found: RecordWords[] = []
   let bid: Hex = '0x'
-  for (const log of logs) {
-    const { address, topics, data } = log
-    const place = keepers.findIndex((one) => one.address === address.toLowerCase())
-    const keeper = keepers[place]
-    if (!keeper) continue
-    if (![...topics, data].every((hex) => WORDS.test(hex))) throw transient('eth_getLogs: a log has another form')
-    if (keeper.kind === 'payments' && topics[0] === PAYMENT_TOPIC) {
+  for (const log of keepers.length === 0 ? [] : logs) {
+    const { topics, data } = log
+    const address = log.address.toLowerCase()
+    const keeper = keepers.findIndex((one) => one.address === address)
+    const told = keepers[keeper]
+    if (!told) continue
+    if (told.kind === 'payments' && topics[0] === PAYMENT_TOPIC) {
       bid = data
       continue
     }
-    if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, keeper.address) !== topics[1])
+    if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, told.address) !== topics[1])
       throw transient('eth_getLogs: a payment has not the id that it makes')
-    const time = numberToHex(timeOf(log) / 1_000, { size: WORD })
+    const time = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
-    const words = keeper.kind === 'hub' ? [time, ...topics, data] : [time, topics[0]!, topics[1]!]
-    after[place] = keccak256(Buffer.concat([after[place]!, ...words.map(fromHex)]))
+    const words = told.kind === 'hub' ? [...topics, data] : [topics[0]!, topics[1]!]
+    found.push({ keeper, words: time + words.map((word) => word.slice(2)).join('') })
   }
+  return found
+}
+
+/** Record after some logs, by their words. */
+export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): ChainRecord {
+  const after = [...before]
+  for (const { keeper, words } of logs)
+    after[keeper] = keccak256(Buffer.concat([after[keeper]!, Buffer.from(words, 'hex')]))
   return after
 }
 
@@ -77,7 +102,7 @@ export function foldRecord(
 function idOf(bid: Hex, held: Hex, chainId: number, contract: Hex): Hex {
   const word = (data: Hex, i: number): string => data.slice(2 + 64 * i, 66 + 64 * i)
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
-  const place = [numberToHex(chainId, { size: WORD }).slice(2), contract.slice(2).padStart(64, '0')]
+  const place = [chainId.toString(16).padStart(64, '0'), contract.slice(2).padStart(64, '0')]
   return `0x${keccak256(Buffer.from([...payment, ...place].join(''), 'hex')).toString('hex')}`
 }
 
@@ -87,9 +112,13 @@ function idOf(bid: Hex, held: Hex, chainId: number, contract: Hex): Hex {
  * @returns null where a contract keeps none, or the node has no state of the block
  * @throws RpcError
  */
-export async function readRecord(call: Call, contracts: Contracts, blockHash: Hex): Promise<ChainRecord | null> {
+export async function readRecord(
+  call: Call,
+  contracts: RecordedContracts,
+  blockHash: Buffer,
+): Promise<ChainRecord | null> {
   const ask = ({ address: to }: Keeper): Promise<Hex | null> =>
-    call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash }]).catch(orNone)
+    call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]).catch(orNone)
   const words = await Promise.all(keepersOf(contracts).map(ask))
   if (words.includes(null) || words.length === 0) return null
   // an account without code, before it was deployed, has logged nothing

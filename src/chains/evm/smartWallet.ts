@@ -7,8 +7,8 @@ import {
   type SmartWalletPort,
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
-import { orIfDisputed } from '../rpc/nodes.js'
 import type { Call, Rpc } from '../rpc/evm.js'
+import { orIfDisputed } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 

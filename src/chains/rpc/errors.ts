@@ -49,6 +49,14 @@ export class LackingError extends RpcError {
   }
 }
 
+/** An answer that the chain itself refutes: its node lies, or has lost logs. */
+export class RefutedError extends RpcError {
+  override name = 'RefutedError'
+  constructor(message: string) {
+    super('transient', message)
+  }
+}
+
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'

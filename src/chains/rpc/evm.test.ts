@@ -5,7 +5,7 @@ import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import { waitFor } from '../../testing/processes/processes.js'
-import { RpcError } from './errors.js'
+import { RefutedError, RpcError } from './errors.js'
 import { createRpc, type Rpc } from './evm.js'
 import { Node } from './node.js'
 
@@ -178,6 +178,21 @@ describe('a node that hangs', () => {
     }
     expect(await waitFor(isBack, 10_000, 50)).toBe(true)
   }, 30_000)
+})
+
+it('names a node that the chain refutes, and asks it after the others, though it answers', async () => {
+  const [liar, honest] = [await node(), await node()]
+  const rpc = pool(liar, honest)
+  let refuted = 1
+  await rpc.onEveryNode(async () => {
+    if (refuted-- > 0) throw new RefutedError('the logs do not make the record')
+  })
+  expect(rpc.health()[0]!.nodes.map(({ isWrong }) => isWrong)).toEqual([true, false])
+  await waitFor(async () => rpc.health()[0]!.nodes[0]!.restMs === 0, 10_000, 50)
+  await rpc.onEveryNode((call) => call('eth_gasPrice', []))
+  liar.calls.length = 0
+  await gasPrice(rpc)
+  expect(liar.calls).not.toContain('eth_gasPrice')
 })
 
 it('waits no longer for a node than it asked for, whatever is done to the clock', async () => {

@@ -8,6 +8,14 @@ export { type Call, WrongChainError }
 /** A number as nodes take it. */
 export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
+const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
+
+/** Number that a node wrote (execution API, QUANTITY). @throws RpcError transient for another form, or from 2^52 on */
+export function numberOf(value: unknown): number {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) throw transient('a number has another form')
+  return Number(value)
+}
+
 /** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,

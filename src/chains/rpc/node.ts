@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
-import { RpcError } from './errors.js'
+import { RefutedError, RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
 
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
@@ -28,6 +28,8 @@ const REST_MAX_MS = 300_000
 const MUTE_MAX_MS = 30_000
 /** Pause before a node of another chain is looked at again: one answer may have been another's. */
 const WRONG_REST_MS = 30_000
+/** Time for which a node is asked after others, once the chain has refuted its answer. */
+const REFUTED_MS = 600_000
 /** Weight of the newest answer in the latency. */
 const LATENCY_WEIGHT = 0.2
 
@@ -47,6 +49,7 @@ export class Node {
   /** Tells whether it rests because it asked to. */
   #isMuted = false
   #behindUntilMs = 0
+  #refutedUntilMs = 0
   #requests = 0
   #errors = 0
   #latencyMs: number | null = null
@@ -73,7 +76,7 @@ export class Node {
   /** Order of preference: 0 for a healthy node, 1 for one behind others, then those with faults by their rests. */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)
-    return this.#behindUntilMs > nowMs ? 1 : 0
+    return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
   /** Tells whether it had faults and may be looked at again. */
@@ -93,6 +96,7 @@ export class Node {
     this.checked = null
     const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20))
     this.wrong = error instanceof WrongChainError ? error : null
+    if (error instanceof RefutedError) this.#refutedUntilMs = nowMs + REFUTED_MS
     this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
     const restMs = error instanceof RpcError ? (error.retryAfterMs ?? backOffMs) : WRONG_REST_MS
     this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, MUTE_MAX_MS) : restMs)
@@ -106,7 +110,8 @@ export class Node {
   health(nowMs: number): NodeNumbers {
     const restMs = Math.max(0, this.#restUntilMs - nowMs, this.#behindUntilMs - nowMs)
     const numbers = { requests: this.#requests, errors: this.#errors, latencyMs: this.#latencyMs }
-    return { host: this.host, ...numbers, restMs, isWrong: this.wrong !== null, head: this.head }
+    const isWrong = this.wrong !== null || this.#refutedUntilMs > nowMs
+    return { host: this.host, ...numbers, restMs, isWrong, head: this.head }
   }
 
   async #count<T>(ask: () => Promise<T>): Promise<T> {

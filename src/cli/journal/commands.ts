@@ -17,7 +17,7 @@ export function addJournalCommands(program: Command): void {
     .action(replay('replayAll'))
   journal
     .command('verify')
-    .description('read the hubs’ logs again from their nodes, and compare them with the journal')
+    .description('hold the record of the hubs’ logs against the one that the contracts keep')
     .option(...JSON_OPTION)
     .action(verify('verifyJournal'))
   withNetwork(journal.command('rewind'), 'to be sure')

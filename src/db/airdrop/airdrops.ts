@@ -58,6 +58,9 @@ async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhere
   })
 }
 
+/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
+const LOCK_TIMEOUT_MS = 60_000
+
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
  * @returns false where nothing changed
@@ -69,41 +72,22 @@ export async function setDistributor(
   community: string,
   to: Distributor,
 ): Promise<boolean> {
-  return change(pool, network, community, (airdrop) => {
-    const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
-    const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
-    if (isSame && fromBlock === airdrop.fromBlock) return null
-    if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
-    const { label, distributor, token, endsAtS } = to
-    const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
-    return { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
-  })
-}
-
-/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
-const LOCK_TIMEOUT_MS = 60_000
-
-/**
- * Changes a locked airdrop: neither claims nor other commands change it meanwhile.
- * @param decide returns the changed fields, or null where nothing changes
- * @returns whether anything changed
- * @throws AirdropError where the community has no airdrop
- */
-async function change(
-  pool: pg.Pool,
-  network: Network,
-  community: string,
-  decide: (airdrop: Airdrop) => Prisma.AirdropUpdateInput | null,
-): Promise<boolean> {
   const where = stored({ network, community })
   return (await prismaOf(pool)).$transaction(
     async (tx) => {
+      // locked: neither claims nor other commands change it meanwhile
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
       const [airdrop] = await read(tx, where)
       if (!airdrop) throw new AirdropError(noAirdrop(network, community))
-      const data = decide(airdrop)
-      if (data) await tx.airdrop.update({ where: { network_community: where }, data })
-      return data !== null
+      const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
+      const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
+      if (isSame && fromBlock === airdrop.fromBlock) return false
+      if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
+      const { label, distributor, token, endsAtS } = to
+      const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
+      const data = { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
+      await tx.airdrop.update({ where: { network_community: where }, data })
+      return true
     },
     { timeout: LOCK_TIMEOUT_MS },
   )

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { fold, keysOf } from '../../registry/fold/index.js'
-import type { Changes, Slice } from '../../registry/fold/rows.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
+import type { Changes, Slice } from '../../registry/fold/rows.js'
 import {
   type ClusterChange,
   type CommunityChange,

@@ -8,11 +8,14 @@ import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, endIndexing, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
-export type ChainRow = Pick<Plain<Chain>, 'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'halted'>
+export type ChainRow = Pick<
+  Plain<Chain>,
+  'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'record' | 'halted'
+>
 
 type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
 
-const COLUMNS = 'network, chain, label, next_block, parent_hash, halted, genesis_hash, contract'
+const COLUMNS = 'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
 
 async function rowsOf(
   db: Queryable,
@@ -143,11 +146,13 @@ export async function knownGenesis(
 export interface Checkpoint {
   nextBlock: number
   parentHash: Buffer
+  /** The contracts' record up to it (`packRecord`); null where it is not known. */
+  record: Buffer | null
 }
 
 const MOVE = {
   name: 'move_checkpoint',
-  text: `UPDATE chains SET next_block = $4, parent_hash = $5
+  text: `UPDATE chains SET next_block = $4, parent_hash = $5, record = $6
     WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL`,
 }
 
@@ -156,7 +161,7 @@ const MOVE = {
  * @throws Error when another process has moved it
  */
 export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoint): Promise<void> {
-  const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash]
+  const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash, to.record]
   if ((await execute(db, row.network, MOVE, values)) !== 1)
     throw new Error(
       `moving the checkpoint of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
@@ -202,27 +207,3 @@ export async function readBodies(
   const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [chain, blocks, logIndex])
   return new Map(rows.map(({ block, body }) => [block, body]))
 }
-
-/** A log of the hub in the journal. */
-export interface JournalledLog {
-  block: number
-  logIndex: number
-  body: Buffer
-}
-
-/** Bids and minima of a chain in some blocks, inclusive, as the journal has them, in order. */
-export const readJournalledLogs = (
-  pool: pg.Pool,
-  { network, chain }: ChainRow,
-  from: number,
-  to: number,
-): Promise<JournalledLog[]> =>
-  query<JournalledLog>(
-    pool,
-    network,
-    `SELECT j.block, j.log_index, j.body FROM journal_heads h JOIN journal j ON j.network = h.network
-      AND j.generation = h.generation AND j.chain = $2 AND j.block BETWEEN $3 AND $4
-      AND j.kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})
-    WHERE h.network = $1 ORDER BY j.block, j.log_index`,
-    [chain, from, to],
-  )

@@ -1,20 +1,31 @@
+import { isDeepStrictEqual } from 'node:util'
 import { readHeads } from '../../chains/evm/chain.js'
-import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
+import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import type { Header } from '../../chains/evm/logs.js'
+import { foldRecord, packRecord } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
 import { type ChainState, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
+import {
+  makesRecord,
+  type Place,
+  type ProvedRange,
+  placeOf,
+  prove,
+  recordAt,
+  toldRanges,
+  unrecorded,
+} from '../../proof/prove.js'
+import { createRangeWidth } from '../../proof/width.js'
 import { HeadClock } from '../headClock.js'
 import type { Progress } from '../progress.js'
 import { backfill } from './backfill.js'
 import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
-import { fetchRange } from './fetchRange.js'
-import { extendTail } from './tail.js'
+import { type Extension, extendTail } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
-import { createRangeWidth } from './width.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
@@ -43,6 +54,8 @@ export class ChainIndexer {
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
   #isCheckpointChecked = false
+  /** Place of the checkpoint; null before it is looked at, and after a failed step. */
+  #place: Place | null = null
   /** Block that the last look called finalized; null before the first. */
   #finalized: number | null = null
   /** Looks in a row that found the checkpoint replaced. */
@@ -75,8 +88,9 @@ export class ChainIndexer {
           `${error.message}, which was confirmed: look at the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
-      // the transaction may have been committed: the tail is read anew
+      // the transaction may have been committed: tail and place are read anew
       this.#tail = []
+      this.#place = null
       this.state.lastError = sentenceOf(error)
       throw error
     }
@@ -108,17 +122,23 @@ export class ChainIndexer {
       await assertCheckpoint(pool, chain, row, epoch)
       this.#isCheckpointChecked = true
     }
+    const place = this.#place?.record ? this.#place : await placeOf(chain, row)
+    this.#place = place
+    state.trust ??= place.trust
     if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
       this.#tail = []
       const onProgress = (progress: Progress): void => {
         Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
         this.#options.onProgress?.(progress)
       }
-      const done = await backfill({ ...this.#options, width: this.#width, to: confirmed, onProgress })
-      this.#minimumWei = (await readHead(pool, row.network)).minimumWei
+      const done = await backfill({
+        ...{ chain, row, width: this.#width, to: confirmed, signal: this.#options.signal, onProgress },
+        place: () => this.#place!,
+        write: (range) => this.#write('backfill', [range], behind(range)),
+      })
       return { kind: 'backfilled', ...done }
     }
-    return this.#follow(latest, confirmed)
+    return this.#follow(latest, confirmed, place)
   }
 
   /** A tag is a node's word, and what it confirms stays: the lower of two looks in a row counts. */
@@ -128,7 +148,7 @@ export class ChainIndexer {
     return Math.min(before, finalized)
   }
 
-  async #follow(latest: Header, confirmedBlock: number): Promise<Outcome> {
+  async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
@@ -137,14 +157,8 @@ export class ChainIndexer {
     const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
-    const last = confirming.at(-1)
-    const confirmed = await this.#agreedOn(confirming)
-    failpoint('follow.before_transaction')
-    const write = { extension, minimumWei: this.#minimumWei, last, confirmed }
-    this.#minimumWei = await writeFollowed(this.#options, write)
-    if (last) Object.assign(row, { nextBlock: last.block + 1, parentHash: last.hash })
+    await this.#write('follow', await this.#provedOf(confirming, place), extension)
     this.#tail = tail.slice(confirming.length)
-    failpoint('follow.after_commit')
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
@@ -155,16 +169,47 @@ export class ChainIndexer {
     }
   }
 
-  /** Logs of blocks that are confirmed now: two nodes have to agree on them where two are configured. */
-  async #agreedOn(blocks: readonly TailBlock[]): Promise<DecodedLogs> {
+  /**
+   * Logs of blocks that are confirmed now. What the tail has of them is enough where the contracts' record proves it,
+   * and no second node could tell of other places of these logs; else they are read again.
+   */
+  async #provedOf(blocks: readonly TailBlock[], place: Place): Promise<ProvedRange[]> {
     const { chain, row } = this.#options
     const [first, last] = [blocks[0], blocks.at(-1)]
-    if (!first || !last || chain.config.rpcUrls.length === 1) return decodedOf(blocks)
-    const source = { chain, width: this.#width, checkFrom: first.block }
-    const ranges = await fetchRange(source, first.block, last.block)
-    if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(last.hash))
-      throw transient(`blocks ${first.block}-${last.block} of chain "${row.label}" are of another fork than before`)
-    return mergeLogs(ranges.map(({ decoded }) => decoded))
+    if (!first || !last) return []
+    const [from, to, decoded, lastHash] = [first.block, last.block, decodedOf(blocks), last.hash]
+    const isEnough = chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
+    const own = isEnough ? await recordAt(chain, lastHash) : null
+    const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
+    const told = makesRecord(place, seen) ? [seen] : await toldRanges({ chain, width: this.#width }, from, to)
+    const ranges: ProvedRange[] = []
+    for (const one of told) ranges.push(await prove(chain, ranges.at(-1) ?? place, one))
+    if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(lastHash))
+      throw transient(`blocks ${from}-${to} of chain "${row.label}" are of another fork than before`)
+    return ranges
+  }
+
+  /** Writes proved logs with the checkpoint behind them, and the tail that goes on from there. */
+  async #write(at: 'backfill' | 'follow', proved: readonly ProvedRange[], extension: Extension | null): Promise<void> {
+    const { chain, row } = this.#options
+    const last = proved.at(-1)
+    const to = last
+      ? {
+          nextBlock: last.to + 1,
+          parentHash: last.lastHash,
+          record: last.record && packRecord(chain.config, last.lastHash, last.record),
+        }
+      : null
+    const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
+    failpoint(`${at}.before_transaction`)
+    const write = { at, extension, minimumWei: this.#minimumWei, to, confirmed }
+    this.#minimumWei = await writeFollowed(this.#options, write)
+    if (last) {
+      Object.assign(row, to)
+      this.#place = last
+      this.state.trust = last.trust
+    }
+    failpoint(`${at}.after_commit`)
   }
 
   /** Tells whether the last step took all that the chain had. */
@@ -198,8 +243,20 @@ export class ChainIndexer {
     if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false
     // a node that syncs shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
+    if (this.state.trust !== 'proved') await this.#proveHead()
     const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config))
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
+  }
+
+  /** Proves all logs at the newest known block, whose state each node has. @throws Error where they are others */
+  async #proveHead(): Promise<void> {
+    const { chain, row } = this.#options
+    const [top, before] = [this.#tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]
+    const own = top && before && (await recordAt(chain, top))
+    if (!own || chain.role !== 'hub') return
+    if (!isDeepStrictEqual(foldRecord(before, decodedOf(this.#tail).record), own))
+      throw new Error(unrecorded(chain, this.#tailBlock))
+    this.state.trust = 'proved'
   }
 
   async #halt(reason: string): Promise<Outcome> {
@@ -210,3 +267,11 @@ export class ChainIndexer {
     return { kind: 'halted', reason }
   }
 }
+
+/** Tail behind a range of a catch-up. The last hash stays known: a local chain may come back from an older state. */
+const behind = ({ to: block, lastHash: hash }: ProvedRange): Extension => ({
+  ...{
+    dropFrom: block,
+    blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],
+  },
+})

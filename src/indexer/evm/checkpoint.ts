@@ -22,19 +22,20 @@ export async function isCheckpointReplaced(
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
   if (!parentHash) return false
-  const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))
-  const known = headers.filter((header) => header !== null)
-  const needed = Math.min(2, chain.config.rpcUrls.length)
-  return known.length >= needed && known.every(({ hash }) => hash !== toHex(parentHash))
+  const hashes = await hashesAt(chain, nextBlock - 1)
+  return hashes.length >= Math.min(2, chain.config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 }
 
 /** True if the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
 export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
   if (!parentHash) return true
-  const headers = await chain.rpc.onEveryNode((call) => getHeader(call, nextBlock - 1))
-  const known = headers.filter((header) => header !== null)
-  return known.length > 0 && known.every(({ hash }) => hash === toHex(parentHash))
+  const hashes = await hashesAt(chain, nextBlock - 1)
+  return hashes.length > 0 && hashes.every((hash) => hash === toHex(parentHash))
 }
+
+/** Hashes of a block by the nodes that have one at its height. */
+const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
+  (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
 
 /**
  * Checks that the chain still has the checkpoint's block. A local chain that its launcher restored from an older state

@@ -4,9 +4,9 @@ import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains
 import { transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
+import { minimumEntries } from '../../proof/minima.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import { minimumEntries } from './minimum.js'
 import type { TailBlock } from './types.js'
 
 /** The confirmed and unconfirmed blocks of a chain that are known so far. */

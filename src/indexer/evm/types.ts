@@ -33,19 +33,9 @@ export type Outcome =
 /** State of an indexer before its first step. */
 export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>): ChainState => ({
   ...{ network: of.network, label: of.label, chain: of.chain, latest: null, confirmed: null, nextBlock: of.nextBlock },
-  ...{ headMs: null, confirmedMs: null, blockMs: null, tailBlock: null, isCaughtUp: false, halted: null },
+  ...{ headMs: null, confirmedMs: null, blockMs: null, tailBlock: null, isCaughtUp: false, trust: null, halted: null },
   ...{ lastStepMs: null, lastError: null },
 })
-
-/** Confirmed logs of consecutive blocks with the hash of the last one. */
-export interface ConfirmedRange {
-  from: number
-  to: number
-  decoded: DecodedLogs
-  /** Hash of block `from` - 1, as the range's first block states it. */
-  parentHash: Buffer
-  lastHash: Buffer
-}
 
 /** An unconfirmed block with our contract's logs. */
 export interface TailBlock {

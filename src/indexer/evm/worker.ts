@@ -1,14 +1,16 @@
+import type pg from 'pg'
 import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type ChainRow, readChain } from '../../db/journal/chains.js'
+import { type ChainRow, readBodies, readChain } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
+import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../proof/minima.js'
+import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import type { Reporting } from '../progress.js'
 import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
-import { unappliedMinima } from './minimum.js'
 import { firstState, type Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
@@ -104,6 +106,15 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
       unopened.state.lastError = sentenceOf(error)
     },
   }
+}
+
+/** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
+export async function unappliedMinima(pool: pg.Pool, { config }: EvmChain, row: ChainRow): Promise<number[]> {
+  const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
+  if (past.length === 0) return []
+  const blocks = past.map(([block]) => block)
+  const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
+  return past.filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei))).map(([block]) => block)
 }
 
 const isNews = (outcome: Outcome): boolean =>

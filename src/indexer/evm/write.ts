@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import {
@@ -11,7 +10,7 @@ import {
   writeTailReceipts,
 } from '../../db/bridge/messages.js'
 import { type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
-import { type ChainRow, type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
+import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
 import type { Probed } from '../../db/journal/slice.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
@@ -36,22 +35,8 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
-/** Logs of confirmed blocks and the checkpoint behind them. */
-export interface ConfirmedWrite {
-  /** Findings of `probeEntries` behind the head's lock. */
-  probed: Probed
-  row: ChainRow
-  role: EvmChain['role']
-  epoch: number
-  logs: DecodedLogs
-  to: Checkpoint
-}
-
 /** Locks the head for confirmed logs, and moves the checkpoint behind them. @throws LostLeadershipError first */
-export async function lockFor(
-  db: Queryable,
-  { row, epoch, to }: Pick<ConfirmedWrite, 'row' | 'epoch' | 'to'>,
-): Promise<LockedHead> {
+async function lockFor(db: Queryable, { row, epoch }: ChainIndexerOptions, to: Checkpoint): Promise<LockedHead> {
   const [head, moved] = await Promise.allSettled([lockHead(db, row.network, epoch), moveCheckpoint(db, row, to)])
   if (head.status === 'rejected') throw head.reason
   if (moved.status === 'rejected') throw moved.reason
@@ -62,11 +47,13 @@ export async function lockFor(
  * Decides what confirmed logs change: entries of the journal, messages and payments of their tables. What is
  * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
  * @param head locked first, exclusively: raising a shared lock later could deadlock with another writer
+ * @param probed findings of `probeEntries` behind that lock
  */
-export async function decideConfirmed(
+async function decideConfirmed(
   client: pg.ClientBase,
   head: LockedHead,
-  { row, role, logs, to, probed }: ConfirmedWrite,
+  { row, chain: { role } }: ChainIndexerOptions,
+  { to, logs, probed }: { to: Checkpoint; logs: DecodedLogs; probed: Probed },
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
@@ -88,12 +75,14 @@ export async function decideConfirmed(
   }
 }
 
-/** The writes of one step of following a chain. */
+/** The writes of confirmed blocks, and of the tail behind them. */
 export interface FollowedWrite {
+  /** Kind of step, which names its fail points. */
+  at: 'backfill' | 'follow'
   extension: Extension | null
   minimumWei: bigint
-  /** The newest block that is confirmed now, if any. */
-  last: TailBlock | undefined
+  /** The checkpoint behind the blocks that are confirmed now, if there are any. */
+  to: Checkpoint | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
 }
@@ -104,19 +93,17 @@ export interface FollowedWrite {
  * @throws LostLeadershipError
  */
 export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
-  const { pool, chain, row, epoch } = options
-  const { last, confirmed: logs, extension } = write
-  const to = last ? { nextBlock: last.block + 1, parentHash: last.hash } : null
-  const confirming = to && { row, role: chain.role, epoch, logs, to }
+  const { pool, row, epoch } = options
+  const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
     // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
     const [head, probed] = await pipelined(client, (db) => [
-      confirming ? lockFor(db, confirming) : lockHead(db, row.network, epoch),
-      confirming ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
+      to ? lockFor(db, options, to) : lockHead(db, row.network, epoch),
+      to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
-    const decided = confirming && probed && (await decideConfirmed(client, head, { ...confirming, probed }))
+    const decided = to && probed && (await decideConfirmed(client, head, options, { to, logs, probed }))
     const { minimumWei } = decided?.changes.head ?? write
-    failpoint('follow.before_commit')
+    failpoint(`${at}.before_commit`)
     await pipelined(client, (db) => [
       ...(decided?.write(db) ?? []),
       ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
@@ -130,11 +117,11 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { extension, minimumWei, last }: FollowedWrite & { extension: Extension },
+  { extension, minimumWei, to }: FollowedWrite & { extension: Extension },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
-  const isTail = ({ block }: { block: number }) => !last || block > last.block
+  const isTail = ({ block }: { block: number }) => !to || block >= to.nextBlock
   // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
   const blocks = extension.blocks.map(({ decoded, ...block }) => ({
     ...block,

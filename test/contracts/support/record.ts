@@ -2,7 +2,8 @@ import type { Address, Hex, PublicClient } from 'viem'
 import { expect } from 'vitest'
 import { filterOf } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, readRecord } from '../../../src/chains/evm/record.js'
+import { emptyRecord, foldRecord, readRecord, recordWords } from '../../../src/chains/evm/record.js'
+import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
 /** Checks that contracts' record is the fold of their logs, and another one without any of these. */
 export async function expectRecord(client: PublicClient, contracts: { hub?: Address; payments?: Address }) {
@@ -18,8 +19,11 @@ export async function expectRecord(client: PublicClient, contracts: { hub?: Addr
   const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
   const fold = (some: readonly RawLog[]) =>
-    foldRecord(emptyRecord(chain), chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000)
-  const kept = await readRecord(ask, chain, (await client.getBlock()).hash)
+    foldRecord(
+      emptyRecord(chain),
+      recordWords(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
+    )
+  const kept = await readRecord(ask, chain, fromHex((await client.getBlock()).hash))
   expect(fold(logs)).toEqual(kept)
   const ends = contract ? logs : logs.filter(({ topics: [, id] }) => id !== undefined)
   const one = ends[Math.floor(Math.random() * ends.length)]

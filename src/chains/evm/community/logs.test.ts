@@ -65,7 +65,7 @@ describe('logs of a payments contract', () => {
   })
 
   it('count from the payments contract alone', async () => {
-    const ours = { role: 'hub', contract: HUB, communityPayments: PAYMENTS } as const
+    const ours = { role: 'hub', chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
     expect(filterOf(ours).addresses).toEqual([HUB, PAYMENTS])
     expect(isRegistrationLog(ours, bid(3))).toBe(true)
     expect(isRegistrationLog(ours, bid(3, { address: HUB }))).toBe(false)
@@ -74,7 +74,12 @@ describe('logs of a payments contract', () => {
     const never = async () => {
       throw new Error('nothing is asked')
     }
-    const found = await decodeLogs(never, { ...ours, chain: 1 }, logs, () => 9_000)
+    const found = await decodeLogs(
+      never,
+      { ...ours, chain: 1, watchOnly: { minimum: [], quotes: false } },
+      logs,
+      () => 9_000,
+    )
     expect(found).toMatchObject({ entries: [], received: [], sent: [] })
     expect(found.payments.map(({ sequence }) => sequence)).toEqual([3])
   })

@@ -1,22 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EvmChain } from '../../chains/evm/chain.js'
-import { decodeLogs, filterOf, sizeOf } from '../../chains/evm/decodeLogs.js'
-import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../../chains/evm/logs.js'
-import { RpcError, transient } from '../../chains/rpc/errors.js'
-import { type Call, inBatches } from '../../chains/rpc/nodes.js'
-import { sentenceOf } from '../../ops/log/errors.js'
-import type { DecodedEntry } from '../../registry/journal/decode.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
-import { configuredMinima, minimumEntries } from './minimum.js'
-import type { ConfirmedRange } from './types.js'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { type DecodedLogs, decodeLogs, filterOf, sizeOf } from '../chains/evm/decodeLogs.js'
+import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { type ChainRecord, readRecord } from '../chains/evm/record.js'
+import { RpcError, transient } from '../chains/rpc/errors.js'
+import { numberOf } from '../chains/rpc/evm.js'
+import { type Call, inBatches } from '../chains/rpc/nodes.js'
+import { sentenceOf } from '../ops/log/errors.js'
+import type { DecodedEntry } from '../registry/journal/decode.js'
+import { fromHex } from '../registry/primitives/bytes.js'
+import { configuredMinima, minimumEntries } from './minima.js'
 import type { RangeWidth } from './width.js'
+
+/** Confirmed logs of consecutive blocks with the hash of the last one. */
+export interface ConfirmedRange {
+  from: number
+  to: number
+  decoded: DecodedLogs
+  /** Hash of block `from` - 1, as the range's first block states it. */
+  parentHash: Buffer
+  lastHash: Buffer
+  /** Record that the contracts keep as of the last block, by the node that gave the logs; null where it tells none. */
+  own: ChainRecord | null
+}
 
 /** The source of a range. */
 export interface RangeSource {
   chain: EvmChain
   width: RangeWidth
-  /** Logs from this block on are checked against headers: a node with late logs lacks those near its head. */
-  checkFrom?: number
 }
 
 /** Most logs of a range, which one transaction takes in. */
@@ -25,8 +36,8 @@ const MOST_LOGS = 10_000
 const LEAST_SHARED_BLOCKS = 500
 
 /**
- * Reads the confirmed logs of blocks `from` to `to`, on which two nodes have to agree. A range that one of them finds
- * too large is halved, down to a bound; below it a node that still does has no say.
+ * Reads the confirmed logs of blocks `from` to `to`, by two nodes where two are configured. A range that one of them
+ * finds too large is halved, down to a bound; below it a node that still does has no say.
  * @returns consecutive ranges
  * @throws ChainUnavailableError
  */
@@ -34,8 +45,8 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
   const { chain, width } = source
   try {
     const range = await chain.rpc.quorum(
-      (call) => readRange(call, source, from, to),
-      isDeepStrictEqual,
+      (call) => readRange(call, chain, from, to),
+      isSame,
       to - from >= LEAST_SHARED_BLOCKS,
     )
     const logs = sizeOf(range.decoded)
@@ -53,19 +64,21 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
   }
 }
 
-async function readRange(
-  call: Call,
-  { chain, checkFrom }: RangeSource,
-  from: number,
-  to: number,
-): Promise<ConfirmedRange> {
+/** Tells whether two nodes gave the same; one without the block's state tells no record. */
+const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
+  isDeepStrictEqual(one, other) && (own === null || others === null || isDeepStrictEqual(own, others))
+
+/** Reads the confirmed logs of blocks `from` to `to` from a node. @throws RpcError */
+export async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
   const { config } = chain
-  const range = await readLogs(call, filterOf(config), { from, to, ...(checkFrom !== undefined && { checkFrom }) })
-  const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, await timesOf(call, range))
+  const range = await readLogs(call, filterOf(config), from, to)
+  const lastHash = fromHex(range.last.hash)
+  const [timeOf, own] = await Promise.all([timesOf(call, range), readRecord(call, config, lastHash)])
+  const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
-  return { from, to, decoded, parentHash: fromHex(range.first.parentHash), lastHash: fromHex(range.last.hash) }
+  return { from, to, decoded, parentHash: fromHex(range.first.parentHash), lastHash, own }
 }
 
 /** Headers of a range's blocks with which a configured minimum begins. */
@@ -82,12 +95,12 @@ const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
 /** Headers that are read at once. */
 const CHUNK_BLOCKS = 32
 
-/** Some nodes that lack a log's time leave the field out, others put null there. */
-const isQuantity = (value: unknown): boolean => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
-
-/** Times of the logs' blocks. Many nodes put them into the log; the headers of others are read. */
-export async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
-  if (logs.every(({ blockTimestamp }) => isQuantity(blockTimestamp))) return (log) => Number(log.blockTimestamp) * 1_000
+/**
+ * Times of the logs' blocks. Many nodes put them into the log; the headers of others are read. Some nodes that lack a
+ * log's time leave the field out, others put null there.
+ */
+async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
+  if (logs.every(({ blockTimestamp }) => blockTimestamp)) return (log) => numberOf(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {

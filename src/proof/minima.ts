@@ -1,14 +1,12 @@
-import type pg from 'pg'
-import type { EvmChain } from '../../chains/evm/chain.js'
-import { type ChainRow, readBodies } from '../../db/journal/chains.js'
-import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import { bigIntToWord } from '../../registry/primitives/bytes.js'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
+import { bigIntToWord } from '../registry/primitives/bytes.js'
 
 /** Minima of a watch-only hub by the block from which each holds: contracts of others log none. */
 export type ConfiguredMinima = ReadonlyMap<number, bigint>
 
 /** Position before every log of a block. */
-const CONFIGURED_LOG_INDEX = -1
+export const CONFIGURED_LOG_INDEX = -1
 
 /** The configured minima in the order of their blocks; what begins before the chain's first block begins with it. */
 export function configuredMinima({ role, watchOnly, startBlock }: EvmChain['config']): ConfiguredMinima {
@@ -29,13 +27,4 @@ export function minimumEntries(
   if (wei === undefined) return []
   const position = { chain, block, logIndex: CONFIGURED_LOG_INDEX }
   return [decodeEntry({ kind: 'minimum', position, txKey: null, causeMs: timestampMs, body: bigIntToWord(wei) })]
-}
-
-/** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
-export async function unappliedMinima(pool: pg.Pool, { config }: EvmChain, row: ChainRow): Promise<number[]> {
-  const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
-  if (past.length === 0) return []
-  const blocks = past.map(([block]) => block)
-  const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
-  return past.filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei))).map(([block]) => block)
 }

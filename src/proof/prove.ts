@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { getHeader } from '../chains/evm/logs.js'
+import { type ChainRecord, emptyRecord, foldRecord, readRecord, storedRecord } from '../chains/evm/record.js'
+import { RefutedError, transient } from '../chains/rpc/errors.js'
+import { DisagreementError, orIfDisputed } from '../chains/rpc/nodes.js'
+import type { ChainRow } from '../db/journal/chains.js'
+import type { Trust } from '../ops/chainState.js'
+import { fromHex } from '../registry/primitives/bytes.js'
+import { type ConfirmedRange, fetchRange, type RangeSource, readRange } from './ranges.js'
+
+/** Place that the next confirmed logs have to continue. */
+export interface Place {
+  /** Hash of the last block before; null before the first block. */
+  lastHash: Buffer | null
+  /** Record of all logs before, null where it is not known. */
+  record: ChainRecord | null
+  trust: Trust
+}
+
+/** Confirmed logs, which are a place themselves. */
+export type ProvedRange = ConfirmedRange & Pick<Place, 'record' | 'trust'>
+
+/** Ground for logs that nodes gave alike, and a record that the contracts gave. */
+const trustIn = ({ config }: EvmChain, own: ChainRecord | null): Trust => {
+  if (own && config.role === 'hub') return 'proved'
+  return config.rpcUrls.length > 1 ? 'compared' : 'trusted'
+}
+
+/** Sentence for logs in the journal that are not the contracts'. */
+export const unrecorded = ({ config: { label } }: EvmChain, block: number): string =>
+  `the logs of chain "${label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind\` with another node brings them in`
+
+/**
+ * Record that a chain's contracts keep as of a block, by two nodes where two answer; null where no node has the block's
+ * state, nodes contradict each other, or a contract keeps none.
+ * @throws ChainUnavailableError
+ */
+export const recordAt = ({ rpc, config }: EvmChain, blockHash: Buffer): Promise<ChainRecord | null> =>
+  orIfDisputed(
+    rpc.quorum((call) => readRecord(call, config, blockHash)),
+    null,
+  )
+
+/**
+ * Place of a chain's checkpoint. Its record was stored with it; where none was, it begins at the contracts' own word
+ * there, but a hub's is zero before its first block, so that logs before `startBlock` show.
+ * @throws Error where the contracts contradict what is stored; ChainUnavailableError
+ */
+export async function placeOf(chain: EvmChain, { parentHash, nextBlock, record }: ChainRow): Promise<Place> {
+  const { config, rpc } = chain
+  const header = parentHash || nextBlock === 0 ? null : await rpc.onOneNode((call) => getHeader(call, nextBlock - 1))
+  const at = parentHash ?? (header && fromHex(header.hash))
+  const own = at && (await recordAt(chain, at))
+  const first = emptyRecord(config).map((zero, i) => (i === 0 && config.role === 'hub' ? zero : (own?.[i] ?? zero)))
+  const stored = parentHash ? record && storedRecord(config, parentHash, record) : first
+  if (own && stored && !isDeepStrictEqual(own, stored)) throw new Error(unrecorded(chain, nextBlock - 1))
+  return { lastHash: parentHash, record: stored ?? own, trust: trustIn(chain, own) }
+}
+
+/** Blocks about whose logs nodes contradict each other. */
+interface Disputed {
+  from: number
+  to: number
+  decoded?: undefined
+}
+
+/** Reads ranges for `prove`, as `fetchRange` does. */
+export const toldRanges = (source: RangeSource, from: number, to: number): Promise<(ConfirmedRange | Disputed)[]> =>
+  fetchRange(source, from, to).catch((error: Error) => {
+    if (error.cause instanceof DisagreementError) return [{ from, to }]
+    throw error
+  })
+
+/** Tells whether logs make the record that their node gave with them. */
+export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>
+  own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
+
+/**
+ * Proves logs: with those before they have to make the contracts' record, as the nodes that gave them tell it. Where
+ * they don't, or nodes contradict each other, each node is asked by itself, and believed whose logs do.
+ * @throws ChainUnavailableError where no node's logs make the record
+ */
+export async function prove(chain: EvmChain, before: Place, told: ConfirmedRange | Disputed): Promise<ProvedRange> {
+  const { config, rpc } = chain
+  const { from, to } = told
+  const provedBy = (range: ConfirmedRange) => ({ ...range, record: range.own, trust: trustIn(chain, range.own) })
+  if (told.decoded && (!told.own || !before.record))
+    return {
+      ...told,
+      record: before.record ? foldRecord(before.record, told.decoded.record) : told.own,
+      trust: trustIn(chain, null),
+    }
+  if (told.decoded && makesRecord(before, told)) return provedBy(told)
+  const ranges = await rpc.onEveryNode(async (call) => {
+    const range = await readRange(call, chain, from, to)
+    if (!range.own || (before.lastHash && !range.parentHash.equals(before.lastHash)))
+      throw transient(`a node lacks the state of block ${to}, or is on another fork`)
+    if (makesRecord(before, range)) return range
+    const text = `the logs of blocks ${from}-${to} do not make the contracts' record`
+    throw before.trust === 'proved' ? new RefutedError(text) : transient(text)
+  })
+  // no record covers the places of logs, nor a spoke's messages
+  if ((!told.decoded && config.role === 'spoke') || ranges.some((range) => !isDeepStrictEqual(range, ranges[0])))
+    throw new DisagreementError(`chain "${config.label}": its nodes contradict each other`)
+  return provedBy(ranges[0]!)
+}
