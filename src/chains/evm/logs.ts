@@ -113,7 +113,7 @@ export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter,
 }
 
 /** Bytes as nodes write them. Looser hex would let one text be hashed and another be decoded. */
-const BYTES = /^0x(?:[0-9a-f]{2})*$/
+const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /**
  * Checks and sorts a node's logs, and drops duplicates.
@@ -129,7 +129,7 @@ function ordered(
   let previous = -1
   for (const log of logs) {
     const block = numberOf(log.blockNumber)
-    if (![...log.topics, log.data, log.transactionHash].every((hex) => BYTES.test(hex)))
+    if (!isHex(log.data) || !isHex(log.transactionHash) || !log.topics.every(isHex))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
     if (log.removed || block < from || block > to || (hash && log.blockHash !== hash)) {
       throw transient(`eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`)

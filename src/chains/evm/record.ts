@@ -82,10 +82,10 @@ export function recordWords(
     }
     if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, told.address) !== topics[1])
       throw transient('eth_getLogs: a payment has not the id that it makes')
-    const time = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
+    let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
-    const words = told.kind === 'hub' ? [...topics, data] : [topics[0]!, topics[1]!]
-    found.push({ keeper, words: time + words.map((word) => word.slice(2)).join('') })
+    for (const word of told.kind === 'hub' ? topics : topics.slice(0, 2)) words += word.slice(2)
+    found.push({ keeper, words: told.kind === 'hub' ? words + data.slice(2) : words })
   }
   return found
 }
@@ -93,8 +93,12 @@ export function recordWords(
 /** Record after some logs, by their words. */
 export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): ChainRecord {
   const after = [...before]
-  for (const { keeper, words } of logs)
-    after[keeper] = keccak256(Buffer.concat([after[keeper]!, Buffer.from(words, 'hex')]))
+  for (const { keeper, words } of logs) {
+    const message = Buffer.allocUnsafe(WORD + words.length / 2)
+    message.set(after[keeper]!)
+    message.write(words, WORD, 'hex')
+    after[keeper] = keccak256(message)
+  }
   return after
 }
 
