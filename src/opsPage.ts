@@ -29,7 +29,7 @@ export const overviewPage =
     const [status, stored] = await Promise.all([statusOf(sources()), nullIfAway(storedOf(pool))])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       ...{ network, chain: label, head: state.latest, headAgeSeconds: state.headAgeSeconds },
-      ...{ confirmed: state.confirmed, nextBlock: state.nextBlock, lagBlocks: state.lagBlocks },
+      ...{ confirmed: state.confirmed, nextBlock: state.nextBlock, lagBlocks: state.lagBlocks, logs: state.trust },
       state: badly(problem !== null, problem ?? 'current'),
     }))
     const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({

@@ -23,7 +23,6 @@ afterEach(async () => {
 const head = async (): Promise<number> => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 
 async function open(database: string, changes: Partial<ChainConfig>): Promise<void> {
-  // heads are looked at: logs before a later start would be missing in the hub's record
   lone = await indexerOver(world, database, { watchOnly: { minimum: [], quotes: false }, ...changes })
   ends.push(() => lone.stop())
 }

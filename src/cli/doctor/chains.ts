@@ -1,10 +1,13 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
+import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
+import { recordAt } from '../../proof/prove.js'
+import { fromHex } from '../../registry/primitives/bytes.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const ROLES = parseAbi(['function relayer() view returns (address)'])
@@ -51,11 +54,16 @@ async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
   check(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
-    const { latest, confirmed } = await createEvmChain({ config: chain, chain: 0, rpc }).heads()
+    const port = createEvmChain({ config: chain, chain: 0, rpc })
+    const { latest, confirmed } = await port.heads()
     const ageMs = Date.now() - latest.timestampMs
     if (ageMs > OLD_HEAD_MS && !chain.local)
       return bad(`the head is ${Math.round(ageMs / 60_000)} min old`, 'The node is stuck or syncing: use another.')
-    return ok(`block ${latest.number}, confirmed ${Math.max(0, confirmed)}`)
+    const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
+    const isProvable = emptyRecord(chain).length === 0 || (await recordAt(port, fromHex(latest.hash)))
+    return isProvable
+      ? ok(found)
+      : warn(`${found}; tells no record`, 'Its logs can be compared, not proved (EIP-1898).')
   })
 
 const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
