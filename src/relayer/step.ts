@@ -5,7 +5,7 @@ import { failpoint } from '../ops/failpoint.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
 import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { planNonceJob } from './machine/nonce.js'
+import { MOST_AHEAD, planNonceJob } from './machine/nonce.js'
 
 /** The database of a step. Both methods compare versions and give false when the job has changed. */
 export interface JobStore {
@@ -130,7 +130,8 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
   let { head } = seen
   try {
     // blocks mined since the look, while others were sent, are no reason to replace the transaction
-    head = Math.max(head, (await ports.sender.broadcast(tx.raw)) ?? head)
+    const told = await ports.sender.broadcast(tx.raw)
+    if (told !== null && told <= head + MOST_AHEAD) head = Math.max(head, told)
   } catch (error) {
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
   }

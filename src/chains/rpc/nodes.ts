@@ -175,7 +175,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Hands something to every node, so that one which passes nothing on, or hangs, holds up nobody.
+   * Hands something to every node, so that one which passes nothing on holds up nobody. A refusal waits for all.
    * @param isTaken whether a node's answer says that it took the thing
    * @returns the first answer of one that did, else what a node said
    * @throws ChainUnavailableError when none answers

@@ -80,7 +80,7 @@ const NONCE_USED = 'nonce_used'
 const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
-const MOST_AHEAD = 100
+export const MOST_AHEAD = 100
 
 /** Tells whether a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
