@@ -57,6 +57,9 @@ export function databaseFault(error: unknown, url: string): string | null {
   return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`
 }
 
+/** Time for which a command that sleeps in a transaction, as in a suspended terminal, keeps its locks. */
+const ASLEEP_MS = 10_000
+
 /**
  * Runs `work` on the same database with a pool of connections, closed afterwards.
  * @param command shown by pg_stat_activity after `clusterd`
@@ -66,7 +69,7 @@ export const withPool = <T>(
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> =>
   withDatabase(async (url) => {
-    const pool = createPool({ url, max, applicationName: `clusterd ${command}` })
+    const pool = createPool({ url, max, applicationName: `clusterd ${command}`, idleTransactionMs: ASLEEP_MS })
     try {
       return await work(pool)
     } finally {

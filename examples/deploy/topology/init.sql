@@ -8,6 +8,8 @@ ALTER ROLE clusterd SET enable_seqscan = off;
 ALTER ROLE clusterd_api SET enable_seqscan = off;
 ALTER ROLE clusterd SET jit = off;
 ALTER ROLE clusterd_api SET jit = off;
+-- whoever leads ends sessions of the API that froze with locks
+GRANT clusterd_api TO clusterd;
 CREATE DATABASE clusterd OWNER clusterd;
 \connect clusterd
 ALTER DEFAULT PRIVILEGES FOR ROLE clusterd GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO clusterd_api;

@@ -31,9 +31,9 @@ export interface Leadership {
 
 const LEASE = 'network = $1 AND role = $2'
 const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
-/** Ends writers of a leader that froze in a COPY, which no time limit of the server does: they keep the fence. */
+/** Ends writers that froze as they sent a statement, which no time limit of the server does: they keep their locks. */
 const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-  WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'clusterd write %'
+  WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
 /** Waits for transactions of the former leader: the epoch is part of a key, and each locks that key. */
 const TAKE = `UPDATE leaders
