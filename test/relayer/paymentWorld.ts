@@ -152,6 +152,8 @@ export async function startPaymentWorld() {
     async finish(payer: SolanaRelayer): Promise<void> {
       for (let i = 0; i < 400; i++) {
         if ((await payer.step()) === 'idle') return
+        // a payment's outcome, which the watcher reads, ends its job
+        await world.watch()
         await new Promise((resolve) => setTimeout(resolve, SLOT_MS))
       }
       throw new Error('payouts did not end')
@@ -186,7 +188,11 @@ export async function startPaymentWorld() {
     async die(failpoint: string, { autoRefunds = false } = {}): Promise<string | null> {
       await bridge.release()
       const at = { rpcUrl, programId, secretKey: relayAuthority.secretKey, chain, autoRefunds }
-      return runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
+      const child = runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
+      let hasEnded = false
+      void child.finally(() => (hasEnded = true))
+      while (!hasEnded) await Promise.all([world.watch(), new Promise((resolve) => setTimeout(resolve, SLOT_MS))])
+      return child
     },
     async stop() {
       await Promise.all([solana.stop(), bridge.stop()])

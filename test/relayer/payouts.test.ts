@@ -259,6 +259,7 @@ describe('a running payer', () => {
       .poll(async () => {
         // a poll interval would never end here: only notifications wake the payer
         await notify(pool, 'mainnet')
+        await world.watch()
         return logged.some(({ msg }) => msg === 'refunded on Solana')
       }, WAIT)
       .toBe(true)

@@ -71,12 +71,14 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const statuses = await readStatuses(call, hashes)
         return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
       }),
-    /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`. */
-    areHeld: (payments: readonly Payment[], minSlot: number): Promise<boolean[]> =>
-      rpc.onOneNode(async (call) => {
+    /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
+    async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
+      const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
         return open.map((account) => account !== null && (!('state' in account) || account.state === 'held'))
-      }),
+      })
+      return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
+    },
     /**
      * Signs one decision about payments of one kind; nothing is sent.
      * @param attempt from 0; each pays more for its place in a block

@@ -20,8 +20,11 @@ const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
   ...change,
 })
 const HELD: PaymentView = { is: 'held' }
+const GONE: PaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
 const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+
+const expired = record({ is: 'expired', feeWei: 0n, reason: 'expired' })
 
 describe('a signed transaction', () => {
   it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
@@ -30,12 +33,9 @@ describe('a signed transaction', () => {
     ['in an unconfirmed block', { height: 900, status: { isConfirmed: false, error: null } }, { do: 'wait' }],
     ['that failed in one', { height: 900, status: { isConfirmed: false, error: 'overflow' } }, { do: 'wait' }],
     ['in a confirmed block', { height: 900, status: DONE }, { do: 'look' }],
-    ['whose payment is held all the same', { height: 900, status: DONE, payment: HELD }, { do: 'wait' }],
-    [
-      'whose payment is not held any more',
-      { height: 900, status: DONE, payment: { is: 'unknown' } },
-      record({ is: 'confirmed', feeWei: 0n }),
-    ],
+    ['whose payment is held all the same', { height: 400, status: DONE, payment: HELD }, { do: 'wait' }],
+    ['whose payment is gone without an outcome', { height: 900, status: DONE, payment: GONE }, { do: 'wait' }],
+    ['that a node made up', { height: 900, status: DONE, payment: HELD }, expired],
     [
       'that failed',
       { height: 400, status: { isConfirmed: true, error: 'overflow' } },
@@ -134,6 +134,7 @@ describe('a payment with a job', () => {
     ['settle', false, null, { is: 'unknown' }],
     ['refund', false, null, { is: 'unknown' }],
     ['settle', false, 'released', { is: 'done' }],
+    ['settle', true, 'released', { is: 'done' }],
     ['settle', false, 'refused', lost('refunded_elsewhere')],
     ['settle', false, 'reclaimed', lost('reclaimed')],
     ['refund', false, 'refused', { is: 'done' }],

@@ -16,12 +16,12 @@ export type PaymentView =
   | { is: 'unknown' }
 
 /**
- * The view of a payment by whether its account shows it as held.
- * @param outcome as the watcher read it
+ * The view of a payment.
+ * @param isHeld whether a node shows its account as held
+ * @param outcome as the watcher read it, by two nodes where two answer: it alone ends a job
  */
 export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome | null): PaymentView {
-  if (isHeld) return { is: 'held' }
-  if (outcome === null) return { is: 'unknown' }
+  if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
   // the end of a payment for a community name is told by its outcome
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund')) return { is: 'done' }
@@ -58,17 +58,18 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
   const tx = job.txs[0]!
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return planDone(payment)
+    if (status.error === null) return planDone(payment, height > tx.lastValidHeight)
     return record({ is: 'expired', feeWei: 0n, reason: status.error })
   }
   if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
-/** Action for a transaction that a node calls confirmed: its word alone ends no job whose payment is still held. */
-function planDone(payment: PaymentView | null): BlockhashAction {
+/** Action for a transaction that a node calls confirmed: its word, and an account that is gone, end no job. */
+function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
-  return payment.is === 'held' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
+  if (payment.is === 'held' && isTooLate) return expire('expired')
+  return payment.is === 'held' || payment.is === 'unknown' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
 }
 
 /** Action once nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
