@@ -1,8 +1,14 @@
 import { randomInt } from 'node:crypto'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
 import { filterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
+import type { ChainConfig } from '../../src/config/index.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
 import { sequence } from '../../src/testing/faultProxy/random.js'
+import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 
@@ -45,11 +51,21 @@ const LIES: Record<string, (logs: RawLog[], random: Random) => RawLog[]> = {
 const KINDS = Object.keys(LIES)
 
 let world: HubWorld
+const payer = (index: number) => account(index).address
+const clients = () => chainAt(world.anvil.rpcUrl, HUB_CHAIN_ID)
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
+let communityPayments: Hex
 let lie: ((logs: RawLog[]) => RawLog[]) | null = null
 
 beforeAll(async () => {
   world = await startHubWorld()
+  const [publicClient, roles] = [world.public, { owner: payer(9), relayer: payer(9), pauser: payer(9) }]
+  const { payments } = await deployCommunityPayments({
+    ...roles,
+    publicClient,
+    walletClient: clients().walletClient(9),
+  })
+  communityPayments = payments.toLowerCase() as Hex
   proxy = await startRpcProxy(world.anvil.rpcUrl, async (method) => {
     const told = lie
     if (method !== 'eth_getLogs' || told === null) return undefined
@@ -72,14 +88,15 @@ test(
       const kind = KINDS[run % KINDS.length]!
       const isCatchUp = random() < 0.3
       const isAlone = kind !== MOVED && random() < 0.2
-      const rpcUrls = isAlone ? [proxy.url] : [proxy.url, world.anvil.rpcUrl]
-      const indexer = await world.restart({ config: { rpcUrls } })
+      const config = { rpcUrls: isAlone ? [proxy.url] : [proxy.url, world.anvil.rpcUrl], communityPayments }
+      const indexer = await world.restart({ config })
       lie = (logs) => LIES[kind]!(logs, random)
       await world.bid(
         run % 5,
         Array.from({ length: 1 + Math.floor(random() * 3) }, (_, i) => `name-${run}-${i}`),
       )
       if (random() < 0.5) await world.bid((run + 1) % 5, [`name-${run}-0`])
+      if (random() < 0.5) await pay(config, run)
       await world.test.mine({ blocks: isCatchUp ? GAP : 3 })
       const confirmed = Number(await world.public.getBlockNumber({ cacheTime: 0 })) - 2
       const drive = async (): Promise<number> => {
@@ -92,29 +109,52 @@ test(
       lie = null
       await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(confirmed + 1)
       expect(await causesInJournal(), `${kind}, run ${run}`).toEqual(await causesOnChain(confirmed))
+      expect(await paymentsStored(), `${kind}, run ${run}`).toEqual(await paymentsOnChain(confirmed))
     }
   },
   60_000 + 2_000 * RUNS,
 )
 
-/** Bids and minima of the journal: place, words, time. */
-async function causesInJournal() {
-  const { rows } = await world.pool.query(`SELECT block, log_index, encode(body, 'hex') AS body, at_ms FROM journal
-    WHERE block IS NOT NULL ORDER BY seq`)
-  return rows.map((row) => `${row.block}/${row.log_index} ${row.body} ${row.at_ms}`)
+/** Logs of some addresses and topics up to a block, as the honest node gives them, and their times, ms. */
+async function logsTo(block: number, address: readonly Hex[], topics: readonly Hex[]) {
+  const filter = { address, topics: [topics], fromBlock: '0x0', toBlock: `0x${block.toString(16)}` }
+  const logs = (await world.public.request({ method: 'eth_getLogs', params: [filter] as never })) as unknown as RawLog[]
+  return logs.map((log) => ({ ...log, block: Number(log.blockNumber), ms: Number(log.blockTimestamp) * 1_000 }))
 }
 
-/** The same of the chain, up to a block. */
+const rowsOf = async (text: string) =>
+  (await world.pool.query({ text, rowMode: 'array' })).rows.map((row) => row.join())
+
+/** Bids and minima: place, transaction and words, time. */
+const causesInJournal = () =>
+  rowsOf("SELECT block, log_index, encode(body, 'hex'), at_ms FROM journal WHERE block IS NOT NULL ORDER BY seq")
+
 async function causesOnChain(to: number) {
   const { addresses, topics } = filterOf(world.config)
-  const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: `0x${to.toString(16)}` }
-  const logs = (await world.public.request({ method: 'eth_getLogs', params: [filter] as never })) as unknown as RawLog[]
+  const logs = await logsTo(to, addresses, topics)
   // a lost bid's credit is no entry
-  return logs
-    .filter(({ topics: all }) => all.length === 1)
-    .map((log) => {
-      const hash = log.data.length === 2 + 64 ? '' : log.transactionHash.slice(2)
-      const time = Number(log.blockTimestamp) * 1_000
-      return `${Number(log.blockNumber)}/${Number(log.logIndex)} ${hash + log.data.slice(2)} ${time}`
-    })
+  const causes = logs.filter((log) => log.topics.length === 1)
+  const hashOf = ({ data, transactionHash }: RawLog) => (data.length === 2 + 64 ? '' : transactionHash.slice(2))
+  return causes.map((log) => `${log.block},${Number(log.logIndex)},${hashOf(log)}${log.data.slice(2)},${log.ms}`)
+}
+
+const paymentsStored = () =>
+  rowsOf("SELECT encode(id, 'hex'), block, paid_ms FROM payments WHERE state > 0 ORDER BY block")
+
+const paymentsOnChain = async (to: number) =>
+  (await logsTo(to, [communityPayments], [HELD_TOPIC])).map(
+    ({ topics, block, ms }) => `${topics[1]!.slice(2)},${block},${ms}`,
+  )
+
+/** Pays for a name below a community, on the hub's chain. */
+async function pay(config: Partial<ChainConfig>, run: number): Promise<void> {
+  const { chain } = await world.open({ ...config, rpcUrls: [world.anvil.rpcUrl] })
+  const { to, data, value } = await chain.communityPayment({
+    ...{ community: 'club', name: `paid-${run}`, payer: payer(run % 5).toLowerCase(), referral: null },
+    price: { network: '1', token: 'native', amount: 1_000n, recipient: payer(8).toLowerCase() },
+  })
+  const hash = await clients()
+    .walletClient(run % 5)
+    .sendTransaction({ to, data, value, gas: 500_000n })
+  await receiptOf(world.public, hash)
 }
