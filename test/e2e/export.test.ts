@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import type { Verified } from '../../src/cli/journal/verify.js'
+import { createPool } from '../../src/db/pg/pool.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
@@ -75,11 +76,9 @@ describe('clusterd journal verify', () => {
       const { hubs } = JSON.parse(await run(['journal', 'verify', '--json'], copy)) as { hubs: Verified[] }
       expect(hubs.map(({ isProved }) => isProved)).toEqual([true, true])
 
-      const pg = await import('pg')
-      const client = new pg.default.Client({ connectionString: copy })
-      await client.connect()
-      await client.query('UPDATE chains SET record = set_byte(record, 83, get_byte(record, 83) # 1) WHERE network = 0')
-      await client.end()
+      const pool = createPool({ url: copy, max: 1, applicationName: 'test' })
+      await pool.query('UPDATE chains SET record = set_byte(record, 83, get_byte(record, 83) # 1) WHERE network = 0')
+      await pool.end()
       const failed = await run(['journal', 'verify'], copy).catch((error: { stdout: string }) => error.stdout)
       expect(failed).toContain('do NOT make')
     } finally {
