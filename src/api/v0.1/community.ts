@@ -52,7 +52,8 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   summary: 'Whether a wallet meets the requirements of a community',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
-  cost: CHAIN_COST,
+  // a community asks for 20 tokens at most, and each is a question to a chain
+  cost: CHAIN_COST + 20,
   responses: answers('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),
