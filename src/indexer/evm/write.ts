@@ -117,7 +117,7 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { extension, minimumWei, to }: FollowedWrite & { extension: Extension },
+  { at, extension, minimumWei, to }: FollowedWrite & { extension: Extension },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
@@ -127,9 +127,12 @@ function writeExtension(
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
+  const written = writeTail(db, network, chain, { dropFrom, blocks, minimumWei })
+  // the next step looks at what else was seen above
+  if (at === 'backfill') return [written]
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
   return [
-    writeTail(db, network, chain, { dropFrom, blocks, minimumWei }),
+    written,
     role === 'hub'
       ? writeTailReceipts(db, network, { dropFrom, receipts: received })
       : writeTailMessages(db, { network, chain }, { dropFrom, messages: sent }),
