@@ -69,6 +69,7 @@ export async function startPaymentWorld() {
   })
   const { identity, chain } = await source.open()
   let watcher: PaymentWatcher | null = null
+  let epoch: number | null = null
 
   const world = {
     bridge,
@@ -114,13 +115,14 @@ export async function startPaymentWorld() {
     },
     /** Indexes new payments on Solana. */
     async watch(): Promise<void> {
-      if (!watcher) {
+      if (!watcher || epoch !== bridge.epochOf('index')) {
         await bridge.index()
+        epoch = bridge.epochOf('index')
         const { label } = source.chain
         const signal = new AbortController().signal
         watcher = new PaymentWatcher({
           ...{ pool: bridge.pool, rpc, registrar, identity, chain, label, startSlot, commitment: 'confirmed', signal },
-          epoch: bridge.epochOf('index')!,
+          epoch: epoch!,
         })
       }
       while ((await watcher.step()).kind !== 'idle');

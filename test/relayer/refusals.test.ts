@@ -285,6 +285,7 @@ describe('a rewind', () => {
     const target = await rewindPoint(bridge.pool, hub!.chain, row, Number(blockNumber))
     const waiting = await bridge.pool.query('UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)')
     expect((await rewind(bridge.pool, target, { apply: true })).generation).toEqual({ from: 1, to: 2 })
+    await bridge.releaseIndex()
     expect(await payoutOf(given)).toEqual(before)
     expect(await outcomeOf(queued)).toBe('invalid underpaid held')
     const fresh = await bridge.pool.query('SELECT FROM jobs WHERE kind = 5 AND state = 0 AND failures = 0')
