@@ -18,19 +18,30 @@ export interface ProgramIdentity extends QuotedProgram {
   quoteKeys: readonly Uint8Array[]
 }
 
+/** The longest time after which a payment may be reclaimed, a month by the program, with room for clocks. */
+const LONGEST_HELD_MS = 31 * 86_400_000
+
+/**
+ * Time of a payment; the time of reading where its node gives none, or one that does not fit the time of reclaiming,
+ * which the program has written (Surfpool gives thousandths).
+ */
+function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number, reclaimableMs: number): number {
+  const ms = blockTime === null ? 0 : blockTime * 1_000
+  return ms <= reclaimableMs && ms >= reclaimableMs - LONGEST_HELD_MS ? ms : nowMs
+}
+
 /** Fields of a payment that come from its transaction and payer. */
 const originOf = (
   tx: ReadTransaction,
   { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,
-  heldMs: number,
+  nowMs: number,
 ) => ({
   tx: signatureBytes(tx.signature),
   block: tx.slot,
   blockHash: null,
   payer: Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE.solana), payer]),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  // no block's time, which a node may make up: the program adds the same time to each payment's
-  paidMs: Number(reclaimableAt) * 1_000 - heldMs,
+  paidMs: timeOf(tx, nowMs, Number(reclaimableAt) * 1_000),
 })
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
@@ -38,7 +49,7 @@ function namePayment(
   { network, genesisHash, programId, quoteKeys }: ProgramIdentity,
   tx: ReadTransaction,
   paid: SeenPayment,
-  heldMs: number,
+  nowMs: number,
 ): Payment<NameTarget> {
   const source = paymentSource(genesisHash, programId)
   return {
@@ -55,7 +66,7 @@ function namePayment(
       verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, paid, heldMs),
+    ...originOf(tx, paid, nowMs),
   }
 }
 
@@ -67,7 +78,7 @@ function communityPayment(
   { genesisHash, programId }: ProgramIdentity,
   tx: ReadTransaction,
   seen: SeenCommunityPayment,
-  heldMs: number,
+  nowMs: number,
 ): Payment<CommunityNameTarget> {
   const { sequence, token, amount, community, name, number } = seen
   return {
@@ -82,14 +93,14 @@ function communityPayment(
       number,
       reclaimableMs: Number(seen.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, seen, heldMs),
+    ...originOf(tx, seen, nowMs),
   }
 }
 
-/** All payments of a transaction as they are stored. @param heldMs of `readHeldMs` */
-export const paymentsOf = (identity: ProgramIdentity, tx: ReadTransaction, heldMs: number): Payment[] => [
-  ...tx.payments.map((paid) => namePayment(identity, tx, paid, heldMs)),
-  ...tx.communityPayments.map((paid) => communityPayment(identity, tx, paid, heldMs)),
+/** All payments of a transaction as they are stored. */
+export const paymentsOf = (identity: ProgramIdentity, tx: ReadTransaction, nowMs: number): Payment[] => [
+  ...tx.payments.map((paid) => namePayment(identity, tx, paid, nowMs)),
+  ...tx.communityPayments.map((paid) => communityPayment(identity, tx, paid, nowMs)),
 ]
 
 const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused', released: 'released' } as const

@@ -71,11 +71,11 @@ export class SequenceTracker {
   }
 
   /** Advances over transactions in the order of the chain. */
-  advance(txs: readonly ReadTransaction[], heldMs: number): Tracked {
+  advance(txs: readonly ReadTransaction[], nowMs: number): Tracked {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
       if (!isLaidAside(tx)) this.#read.add(tx.signature)
-      for (const payment of paymentsOf(this.#identity, tx, heldMs)) payments.set(hexOf(payment.id), payment)
+      for (const payment of paymentsOf(this.#identity, tx, nowMs)) payments.set(hexOf(payment.id), payment)
       for (const outcome of outcomesOf(this.#identity, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }
     for (const { target, sequence } of payments.values())

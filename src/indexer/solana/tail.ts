@@ -26,14 +26,13 @@ export class PaymentTail {
    * Replaces the stored unconfirmed payments by those that the cluster shows now.
    * @param listedTo the newest confirmed signature; a node that doesn't know it lists all that there is
    * @param downToSlot below it nothing is unconfirmed
-   * @param heldMs of `readHeldMs`
    * @returns the number of payments
    */
-  async step(listedTo: string | null, downToSlot: number, heldMs: number): Promise<number> {
-    const { pool, rpc, identity, chain, commitment, epoch } = this.#options
+  async step(listedTo: string | null, downToSlot: number): Promise<number> {
+    const { pool, rpc, identity, chain, commitment, epoch, nowMs = Date.now } = this.#options
     const { network } = identity
     const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo, downToSlot))
-    const payments = txs.flatMap((tx) => paymentsOf(identity, tx, heldMs))
+    const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (this.#stored === ids) return payments.length
     await inTransaction(pool, async (client) => {

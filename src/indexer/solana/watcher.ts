@@ -1,4 +1,3 @@
-import { transient } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   getSlot,
@@ -6,7 +5,6 @@ import {
   type ListedTransaction,
   listTransactions,
   type ReadTransaction,
-  readHeldMs,
   readSequences,
   type Sequences,
   signatureBytes,
@@ -79,14 +77,12 @@ export class PaymentWatcher {
   }
 
   async #advance(isTold: boolean): Promise<WatchOutcome> {
-    const { rpc, registrar, commitment, signal } = this.#options
+    const { rpc, signal } = this.#options
     // a clock that was set back would put off lists, searches and alarms until its time comes again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
-    if (seen.isListed) memory.heldMs ??= await rpc.quorum((call) => readHeldMs(call, registrar, commitment))
-    if (memory.heldMs === null && seen.fresh.length > 0) throw transient('the program has no state yet')
     let transactions = 0
     const took = { payments: 0, communityPayments: 0, outcomes: 0 }
     await inChunks(this.#options, seen.fresh, async (txs) => {
@@ -100,7 +96,7 @@ export class PaymentWatcher {
     if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
     else memory.listedTo = seen.newest ?? memory.listedTo
     const tailSlot = Math.max(this.#options.startSlot, seen.slot - LATE_SLOTS)
-    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo, tailSlot, memory.heldMs ?? 0)
+    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo, tailSlot)
     const latest = Math.max(seen.headSlot, seen.slot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
@@ -150,7 +146,7 @@ export class PaymentWatcher {
     const { pool, identity, chain, epoch, onUnknown } = this.#options
     const { network } = identity
     const { tracker } = memory
-    const { payments, outcomes } = tracker.advance(txs, memory.heldMs!)
+    const { payments, outcomes } = tracker.advance(txs, this.#nowMs())
     for (const { signature, unknown } of txs) if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
@@ -205,7 +201,6 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
     tail: new PaymentTail(options),
-    heldMs: null as number | null,
     unconfirmed: 0,
     missingSinceMs: null as number | null,
     /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
