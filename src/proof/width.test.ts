@@ -21,12 +21,6 @@ describe('the width of a range', () => {
     expect(width.blocks).toBe(1)
   })
 
-  it('learns nothing from a range that the end of the chain cut short', () => {
-    const width = createRangeWidth(100)
-    width.answered(99, 0)
-    expect(width.blocks).toBe(100)
-  })
-
   it('halves where a node says "too much", for long, and doubles again once that has held', () => {
     const width = createRangeWidth(100)
     width.tooMuch(100)
@@ -42,17 +36,5 @@ describe('the width of a range', () => {
     const least = width.blocks
     for (let n = 0; n < 200; n++) width.answered(width.blocks, 0)
     expect(width.blocks).toBe(least)
-  })
-
-  it('halves after another failure, and grows again', () => {
-    const width = createRangeWidth(100)
-    width.failed(100)
-    expect(width.blocks).toBe(50)
-    width.failed(300)
-    expect(width.blocks).toBe(50)
-    width.failed(1)
-    expect(width.blocks).toBe(1)
-    width.answered(1, 0)
-    expect(width.blocks).toBe(4)
   })
 })

@@ -18,14 +18,12 @@ const SEED = Number(process.env.LIES_SEED ?? randomInt(2 ** 31))
 /** Blocks of a run that is read as a catch-up: more than are followed one by one. */
 const GAP = 70
 
-type Random = () => number
-
 const changed = (word: string, by: number): string =>
   `0x${(BigInt(word) ^ BigInt(Math.floor(by))).toString(16).padStart(64, '0')}`
 
 const MOVED = 'moves to another transaction'
 /** Lies about logs, each told in every answer of a run. */
-const LIES: Record<string, (logs: RawLog[], random: Random) => RawLog[]> = {
+const LIES: Record<string, (logs: RawLog[], random: () => number) => RawLog[]> = {
   'leaves out one': (logs, random) => logs.filter((_, i) => i !== Math.floor(random() * logs.length)),
   'leaves out all': () => [],
   'invents one': (logs) =>

@@ -81,6 +81,7 @@ export async function tryLead(
   const renew = async () => {
     const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
     if (renewed) assertClock(renewed.nowMs)
+    void readRows(pool, END_FROZEN).catch(() => {})
     return renewed !== undefined
   }
   return {

@@ -21,10 +21,7 @@ export interface ProgramIdentity extends QuotedProgram {
 /** The longest time after which a payment may be reclaimed, a month by the program, with room for clocks. */
 const LONGEST_HELD_MS = 31 * 86_400_000
 
-/**
- * Time of a payment; the time of reading where its node gives none, or one that does not fit the time of reclaiming,
- * which the program has written (Surfpool gives thousandths).
- */
+/** Time of a payment: its block's, or that of reading where it does not fit the time of reclaiming (Surfpool's). */
 function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number, reclaimableMs: number): number {
   const ms = blockTime === null ? 0 : blockTime * 1_000
   return ms <= reclaimableMs && ms >= reclaimableMs - LONGEST_HELD_MS ? ms : nowMs

@@ -49,14 +49,8 @@ describe('the payments of a program', () => {
       referral: null,
     }
     const reclaimableMs = Number(RECLAIMABLE_AT) * 1_000
-    const name = {
-      kind: 'name',
-      name: nameToWord('ann'),
-      amountWei: 7n,
-      expiresAt: 11,
-      verdict: 'honoured',
-      reclaimableMs,
-    }
+    const terms = { amountWei: 7n, expiresAt: 11, verdict: 'honoured', reclaimableMs }
+    const name = { kind: 'name', name: nameToWord('ann'), ...terms }
     const target = {
       ...{ kind: 'communityName', community: nameToWord('club'), name: nameToWord('ann'), number: 2n ** 64n - 1n },
       ...{ recipient: bs58.encode(word(9)), reclaimableMs },
