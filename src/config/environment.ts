@@ -150,10 +150,10 @@ const variables = z.object({
   ERC6492: z.enum(['true', 'false']).default('false'),
   /** Puts the wallet of local worlds into the pages. */
   CLUSTERD_TEST_WALLET: z.enum(['true', 'false']).default('false'),
-  /** The process kills or stops itself at the count-th pass of this point (tests). */
+  /** The process kills itself at the count-th pass of this point (tests). */
   CLUSTERD_FAILPOINT: z
     .string()
-    .regex(/^[a-z_.]+(:[1-9][0-9]*(:stop)?)?$/, 'must be name, name:count or name:count:stop')
+    .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
     .optional(),
 })
 

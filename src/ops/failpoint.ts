@@ -1,19 +1,18 @@
 /**
- * Named points at which a test kills the process (SIGKILL) in the n-th pass, to show that a restart recovers, or stops
- * it (SIGSTOP), as a host that freezes. The configuration arms one at the start; a pass of a disarmed point costs one
- * comparison.
+ * Named points at which a test kills the process (SIGKILL) in the n-th pass, to show that a restart recovers. The
+ * configuration arms one at the start; a pass of a disarmed point costs one comparison.
  */
-let armed: { name: string; passesLeft: number; signal: NodeJS.Signals } | null = null
+let armed: { name: string; passesLeft: number } | null = null
 
-/** Arms `name`, `name:count` or `name:count:stop`. */
+/** Arms `name` or `name:count`. */
 export function armFailpoint(spec: string | undefined): void {
-  const [name, count = '1', stop] = spec?.split(':') ?? []
-  armed = name ? { name, passesLeft: Number(count), signal: stop ? 'SIGSTOP' : 'SIGKILL' } : null
+  const [name, count = '1'] = spec?.split(':') ?? []
+  armed = name ? { name, passesLeft: Number(count) } : null
 }
 
-/** Kills or stops the process when this point is armed and its count is reached. */
+/** Kills the process when this point is armed and its count is reached. */
 export function failpoint(name: string): void {
   if (armed?.name !== name) return
   armed.passesLeft -= 1
-  if (armed.passesLeft === 0) process.kill(process.pid, armed.signal)
+  if (armed.passesLeft === 0) process.kill(process.pid, 'SIGKILL')
 }
