@@ -3,17 +3,11 @@ import type { Example } from './http/openapi.js'
 /** The seeded name of the local world, its wallet and its cluster; communities of a name with and without a price. */
 const NAME = 'seedling'
 const OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
-const CLUSTER_ID = '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8'
 const [FREE, PAID] = ['club', 'guild']
 const WALLET = '0x00000000000000000000000000000000000000c1'
 const OTHER = '0x00000000000000000000000000000000000000c2'
 const SOLANA = '4zL6snWYvniJGK6Q5N4ufMnFPKS8xjVpHGBENuNYzAbe'
-const TX = `0x${'5e'.repeat(32)}`
-const KEY_ID = '9f86d081884c7d65'
 
-const ofName = { params: { name: NAME } }
-const ofOwner = { params: { address: OWNER } }
-const ofTx = { params: { tx: TX } }
 const registration = (network: string, sender: string) => ({
   body: { network, sender, names: [{ name: 'sprout', amountWei: '10000000000000000' }] },
 })
@@ -36,17 +30,9 @@ const wallets = [
  * world, where a test runs them.
  */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
-  'get /v1/names/address/:address': ofOwner,
-  'post /v1/names/address': { body: [OWNER, WALLET] },
-  'post /v1/names': { body: [{ name: NAME }, { name: `${NAME}/main` }] },
-  'get /v1/names/owner/address/:address': ofOwner,
-  'get /v1/clusters/id/:id': { params: { id: CLUSTER_ID } },
-  'get /v1/clusters/name/:name': ofName,
-  'get /v1/clusters/address/:address': ofOwner,
   'post /v1/clusters/wallets': { body: wallets },
   'delete /v1/clusters/wallets': { body: [WALLET] },
   'put /v1/clusters/wallets/names': { body: [{ address: OTHER, name: 'hot' }] },
-  'post /v1/clusters/verify/:clusterId': { params: { clusterId: CLUSTER_ID } },
   'post /v1/clusters/generate/wallet': { body: { type: 'evm', name: 'generated', recovery: true } },
   'post /v1/clusters/generate/wallet/confirm': { body: { address: OTHER } },
   'post /v1/clusters/generate/wallet/recover': {
@@ -71,28 +57,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'post /v1/names/register/check': { body: [NAME, 'sprout'] },
   'post /v1/names/register/evm': registration('1', OWNER),
   'post /v1/names/register/solana': registration('solana', SOLANA),
-  'get /v1/names/register/tx/:tx': { ...ofTx, query: { since: 'pending' } },
-  'get /v1/refunds/:address': ofOwner,
   'get /v1/auth/message': { query: { type: 'evm', wallet: OWNER } },
   'post /v1/auth/message': { query: { type: 'evm', wallet: OWNER } },
   'post /v1/auth/token': proof,
-  'patch /v1/keys/:id': { params: { id: KEY_ID } },
-  'delete /v1/keys/:id': { params: { id: KEY_ID } },
-  'get /image/:name.svg': ofName,
-  'get /:name': ofName,
-  'get /v0.1/register/check/:name': ofName,
   'post /v0.1/register/check': { body: [NAME, 'sprout'] },
   'post /v0.1/register': registration('1', OWNER),
-  'get /v0.1/register/tx/:tx': ofTx,
-  'get /v0.1/address/:name': ofName,
-  'get /v0.1/address/:name/:addressName': { params: { name: NAME, addressName: 'main' } },
-  'post /v0.1/address/names': { body: [NAME] },
-  'get /v0.1/name/:address': ofOwner,
-  'post /v0.1/name/addresses': { body: [OWNER, WALLET] },
-  'get /v0.1/cluster/:name': ofName,
-  'get /v0.1/cluster/address/:address': ofOwner,
-  'post /v0.1/cluster/names': { body: [NAME] },
-  'post /v0.1/cluster/:name/update/wallets': { ...ofName, body: { add: [{ address: WALLET, name: 'cold' }] } },
+  'post /v0.1/cluster/:name/update/wallets': { body: { add: [{ address: WALLET, name: 'cold' }] } },
   'get /v0.1/community/check/availability/:clusterName/:walletName': belowOld,
   'get /v0.1/community/check/requirements/:clusterName': {
     query: { testnet: 'true', walletAddress: OWNER },
@@ -102,7 +72,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     query: { testnet: 'true' },
     body: { clusterName: FREE, walletName: 'bob' },
   },
-  'get /v0.1/community/tx/:tx': { ...ofTx, query: { testnet: 'true' } },
+  'get /v0.1/community/tx/:tx': { query: { testnet: 'true' } },
   'post /v0.1/auth/token': proof,
   'post /v0.1/auth/key': proof,
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
-import type { Express } from 'express'
 import proxyAddress from 'proxy-addr'
 import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
@@ -61,10 +60,11 @@ export function createApi(deps: ApiDeps): Api {
   const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
   // the page of a name has any first part of a path: the shell serves it after its documents
   const match = createRouter(routes.filter((route) => route !== profile))
-  const addressOf = addressReader(shell)
+  const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
+  const isProxy = (address: string) => isTrusted(address, 0)
   const listener: RequestListener = (req, res) => {
     if (!isServed(req, res)) return
-    const exchange = { req, res, route: NONE, params: {}, ip: addressOf(req), startedMs: performance.now() }
+    const exchange = { req, res, route: NONE, params: {}, ip: addressOf(req, isTrusted), startedMs: performance.now() }
     const fault = headFault(req)
     if (fault) return finish(exchange, messageOf(errorAnswer(fault)), [])
     const found = match(req)
@@ -77,7 +77,7 @@ export function createApi(deps: ApiDeps): Api {
     listener,
     limits: SERVER_LIMITS,
     protect(server) {
-      closeUnused = protectServer(server, deps.sockets)
+      closeUnused = protectServer(server, deps.sockets ?? {}, isProxy)
     },
     changesWaiting: () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
@@ -93,11 +93,8 @@ export function createApi(deps: ApiDeps): Api {
   }
 }
 
-/** Reader of a client's address, by the proxies that Express trusts. */
-function addressReader(app: Express): (req: IncomingMessage) => string | undefined {
-  const isTrusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean
-  return (req) => {
-    const address = req.socket.remoteAddress
-    return address !== undefined && isTrusted(address, 0) ? proxyAddress(req, isTrusted) : address
-  }
+/** A client's address, by the proxies that Express trusts. */
+function addressOf(req: IncomingMessage, isTrusted: (address: string, hop: number) => boolean): string | undefined {
+  const address = req.socket.remoteAddress
+  return address !== undefined && isTrusted(address, 0) ? proxyAddress(req, isTrusted) : address
 }

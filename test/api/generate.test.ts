@@ -113,7 +113,7 @@ describe('a generated wallet', () => {
     const signingDate = new Date(Date.now() - 6 * 60_000).toISOString()
     const old = await alice.signMessage({ message: bound.message.replace(bound.signingDate, signingDate) })
     expect(DENIED).toContain((await recover(alice, { address, share }, { signature: old, signingDate })).status)
-    for (const wrong of ['0x', 'x'.repeat(100_000), `${share}00`])
+    for (const wrong of ['0x', 'x'.repeat(60_000), `${share}00`])
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
   })
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LINGER_MS, type LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
+import { configure } from './communityApi.js'
+import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
 
 /** A rate that gives back nothing while a test runs. */
@@ -52,7 +54,7 @@ async function spendAll(): Promise<void> {
 
 describe('what a request costs', () => {
   const hash = `0x${'ab'.repeat(32)}`
-  const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]))
+  const keys = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 1]))
   const bytes = (body: unknown) => JSON.stringify(body).length
   it.each([
     ['a look-up', 'GET', `/v1/names/address/${randomAddress()}`, undefined, 1],
@@ -83,6 +85,21 @@ describe('what a request costs', () => {
     await ask(method, path, body)
     // two requests, since what is left is told in whole units
     expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
+  })
+
+  it('requirements, by the tokens that they ask for', async () => {
+    const [owner, name] = [await memberOf(api), freshName()]
+    await api.append('testnet', [bid({ from: owner.address, name })])
+    const tokenOf = (i: number) => ({
+      kind: 'token',
+      network: '11155111',
+      token: `0x${`${i}`.repeat(40)}`,
+      minimum: '1',
+    })
+    expect((await configure(owner, name, { requirements: [1, 2, 3].map(tokenOf) }, 'testnet')).status).toBe(200)
+    const query = `testnet=true&walletAddress=${randomAddress()}`
+    await ask('GET', `/v0.1/community/check/requirements/${name}?${query}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(999 - 5 - 3)
   })
 
   it('a cluster with many wallets', async () => {

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
-import { byRun, regressions, unheld } from '../../scripts/bench/figure.js'
+import { regressions, unheld } from '../../scripts/bench/figure.js'
 
 const figure = (title: string, ratios: number[]) => ({ title, floor: 'a loop', ratios })
-
-test('ratios are taken run by run', () => {
-  expect(byRun([10, 30], [5, 10])).toEqual([2, 3])
-})
 
 test('a median that is much above what holds is a regression, and one slow run is none', () => {
   const held = { index: 1, api: 2 }

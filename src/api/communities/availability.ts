@@ -2,7 +2,7 @@ import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
 import { inTime } from '../../ops/notify.js'
-import { areRequirementsMet } from '../../registry/community/requirements.js'
+import { areRequirementsMet, inputsNeeded } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import type { Context } from '../http/context.js'
 import { requireCurrent } from '../http/freshness.js'
@@ -46,13 +46,17 @@ export const recentPorts = (context: Context): readonly BalancePort[] =>
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
-/** Tells whether a wallet (a stored address) meets the requirements of rules. @throws ChainUnavailableError */
+/**
+ * Tells whether a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
+ * @throws ChainUnavailableError; ApiError rate_limited
+ */
 export async function meetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,
   ports: readonly BalancePort[] = communityPorts(context),
 ): Promise<boolean> {
+  context.caller?.spend(inputsNeeded(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     ...{ wallet, requirements, ports },
     verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet, names),

@@ -10,7 +10,7 @@ it('a server that closes waits for requests under way, and for no connection tha
     begun = resolve
   })
   const server = createServer(SERVER_LIMITS, (_req, res) => begun(res))
-  const closeUnused = protectServer(server)
+  const closeUnused = protectServer(server, {}, () => false)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const unused = connect(port, '127.0.0.1').resume()
@@ -30,4 +30,22 @@ it('a server that closes waits for requests under way, and for no connection tha
   res.end('made')
   expect(await (await answer).text()).toBe('made')
   await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true)
+})
+
+it('one address holds a thousand connections, but a proxy as many as there are', async () => {
+  for (const isProxy of [false, true]) {
+    const server = createServer(SERVER_LIMITS, (_req, res) => res.end())
+    const closeUnused = protectServer(server, {}, () => isProxy)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const sockets = Array.from({ length: 1_010 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    const closed = () => sockets.filter(({ closed }) => closed).length
+    await Promise.all(sockets.map((socket) => once(socket.resume(), 'connect').catch(() => {})))
+    await expect.poll(closed, { timeout: 5_000 }).toBe(isProxy ? 0 : 10)
+    sockets.find((socket) => !socket.closed)!.destroy()
+    await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+    closeUnused()
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  }
 })

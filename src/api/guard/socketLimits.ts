@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Places } from '../../push/places.js'
 import { ApiError } from '../http/errors.js'
 import { PUBLIC_HEADERS } from '../http/headers.js'
+import { countedAddress } from '../limits/client.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_COUNT = 100
@@ -16,6 +18,8 @@ const IDLE_TIMEOUT_MS = 30_000
 const MAX_PIPELINED = 8
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
+/** Connections of one address: a host alone can't take all, and a frontend waits for up to 500 statuses. */
+const MAX_OF_ADDRESS = 1_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
 
@@ -47,21 +51,33 @@ export interface ConnectionLimits {
 
 /**
  * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON.
+ * @param isProxy tells whether an address is a proxy's that is trusted, which connects for others
  * @returns closes the connections that have asked for nothing yet, as a browser opens them ahead: Node counts them as
  *   busy, and a server that closes waits for them without end
  */
-export function protectServer(server: Server, { maxConnections, idleMs }: Partial<ConnectionLimits> = {}): () => void {
+export function protectServer(
+  server: Server,
+  { maxConnections = MAX_CONNECTIONS, idleMs = IDLE_TIMEOUT_MS }: Partial<ConnectionLimits>,
+  isProxy: (address: string) => boolean,
+): () => void {
   const unused = new Set<Socket>()
+  const places = new Places({ perClient: MAX_OF_ADDRESS, total: maxConnections })
   server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    const free = isProxy(address) ? () => {} : places.take(countedAddress(address))
+    if (typeof free === 'string') return socket.destroy()
     unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    socket.once('close', () => {
+      unused.delete(socket)
+      free()
+    })
   })
   server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   // a connection more than is taken, since Node drops the rest without a word
   server.maxHeadersCount = HEADER_LIMIT_COUNT + 1
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
-  server.maxConnections = maxConnections ?? MAX_CONNECTIONS
-  server.timeout = idleMs ?? IDLE_TIMEOUT_MS
+  server.maxConnections = maxConnections
+  server.timeout = idleMs
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     const [status, reason, message] = STATUS_OF_FAULT[error.code ?? ''] ?? BAD_REQUEST

@@ -1,8 +1,13 @@
 import { closeGently } from '../guard/socketLimits.js'
 import type { Exchange } from '../serving/exchange.js'
 import { ApiError } from './errors.js'
+import type { Route } from './route.js'
+import { z } from './schema.js'
 
-const BODY_LIMIT_BYTES = 256 * 1024
+/** Size of a list, as a bulk look-up takes it. */
+const BODY_LIMIT_BYTES = 128 * 1024
+/** Size of an object: the rules of a community are the largest. */
+const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size from which the socket closes after the answer; below, a body is read to its end. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
@@ -14,13 +19,13 @@ const tooLarge = (bytes: number) =>
 
 /**
  * A request's body as JSON whatever its content type says; undefined when it is empty.
- * @param most bytes that are parsed
  * @throws ApiError invalid_request for a body that is too large (413), compressed, not UTF-8 or not JSON
  */
-export function bodyOf({ headers }: Pick<Sent['req'], 'headers'>, bytes: Buffer, most = BODY_LIMIT_BYTES): unknown {
+export function bodyOf({ headers }: Sent['req'], bytes: Buffer, { body }: Pick<Route, 'body'>): unknown {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
+  const most = body instanceof z.ZodArray ? BODY_LIMIT_BYTES : OBJECT_LIMIT_BYTES
   if (bytes.length > most) throw tooLarge(most)
   return parseBody(bytes)
 }

@@ -69,8 +69,6 @@ export interface Route {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType | undefined
-  /** Bytes of a body, where fewer are taken than elsewhere. */
-  maxBodyBytes?: number
   /** Answers by status; `type` is their media type, by default JSON, `headers` those beside the ones of every route. */
   responses: Readonly<
     Record<number, { description: string; schema: z.ZodType; type?: string; headers?: readonly HeaderName[] }>

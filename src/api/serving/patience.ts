@@ -33,9 +33,10 @@ export function patienceOf({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs
 const ANSWER_MS = 15_000
 
 /** Caller who waits for the answer of a request. */
-export const callerOf = (exchange: Exchange, { isRaised }: Pick<Meter, 'isRaised'>): Caller => ({
+export const callerOf = (exchange: Exchange, meter: Meter): Caller => ({
   address: countedAddress(exchange.ip),
-  isRaised,
+  isRaised: meter.isRaised,
+  spend: (units) => meter.spend(units),
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
   stay(ms) {
     // of this answer alone: Node sets it again before the next request

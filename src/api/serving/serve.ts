@@ -119,7 +119,7 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
-  const body = bytes && bodyOf(req, bytes, route.maxBodyBytes)
+  const body = bytes && bodyOf(req, bytes, route)
   const cost = Math.max(spent, costOf(route, query, body))
   meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)
@@ -140,7 +140,8 @@ async function messageFor(
 /** The context of a handler: reads change nothing that a caller's leaving would have to stop. */
 function ownContext({ route, exchange, meter, mayStay }: Request, context: Context, changeMs: number): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  if (isRead) return mayStay || route.isStream ? { ...context, caller: callerOf(exchange, meter) } : context
+  const isAlone = !mayStay && !route.isStream && !route.cost
+  if (isRead) return isAlone ? context : { ...context, caller: callerOf(exchange, meter) }
   return { ...context, caller: callerOf(exchange, meter), patience: patienceOf(exchange, changeMs) }
 }
 

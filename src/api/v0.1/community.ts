@@ -52,8 +52,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   summary: 'Whether a wallet meets the requirements of a community',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
-  // a community asks for 20 tokens at most, and each is a question to a chain
-  cost: CHAIN_COST + 20,
+  cost: CHAIN_COST,
   responses: answers('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),

@@ -67,7 +67,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   deprecated: byName,
   summary: 'The addresses of many names',
   description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
-  body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`' })).max(MAX_LOOKUPS),
+  body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`', example: 'seedling/main' })).max(MAX_LOOKUPS),
   responses: answers('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>

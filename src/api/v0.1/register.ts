@@ -18,7 +18,7 @@ import {
   STATUSES,
   unspentOf,
 } from '../v1/register.js'
-import { addressText, nameText } from '../v1/schemas.js'
+import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = named('SolanaQuoteV01', {
   name: z.string().openapi({ description: 'The name as it was asked' }),
@@ -128,7 +128,7 @@ export const statusRoute = {
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   description: 'What is neither a transaction hash nor a signature is not found.',
   cost: CHAIN_COST,
-  params: z.object({ tx: z.string() }),
+  params: z.object({ tx: txText }),
   responses: answers(
     'Its status',
     z.object({ tx: z.string(), status: z.enum(STATUSES) }).openapi('TransactionStatusV01'),

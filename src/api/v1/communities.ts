@@ -1,11 +1,5 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
-import {
-  communityParts,
-  communityPrice,
-  communityRulesInput,
-  MAX_RULES_BYTES,
-  NATIVE,
-} from '../../registry/community/rules.js'
+import { communityParts, communityPrice, communityRulesInput, NATIVE } from '../../registry/community/rules.js'
 import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { availabilityOf } from '../communities/availability.js'
 import { communityByName, configureCommunity, requireCommunityName } from '../communities/communities.js'
@@ -38,7 +32,6 @@ const put = route.put('/v1/communities/:name', {
   params: z.object({ name: nameText }),
   // a schema of the registry is older than `extendZodWithOpenApi`; a copy of it has `openapi`
   body: communityRulesInput.clone().openapi('CommunityRules'),
-  maxBodyBytes: MAX_RULES_BYTES,
   responses: answers('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   handle: async ({ params, body, session }, context) =>

@@ -68,7 +68,7 @@ const list = route.get('/v1/keys', {
   handle: async ({ session }, context) => ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
 })
 
-const params = z.object({ id: z.string() })
+const params = ApiKeySchema.pick({ id: true })
 
 const rename = route.patch('/v1/keys/:id', {
   summary: 'Rename an API key',

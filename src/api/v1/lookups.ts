@@ -65,7 +65,9 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   description:
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
   body: z
-    .array(z.object({ name: z.string().openapi({ description: '`foo`, `foo/` or `foo/main`' }) }))
+    .array(
+      z.object({ name: z.string().openapi({ description: '`foo`, `foo/` or `foo/main`', example: 'seedling/main' }) }),
+    )
     .max(MAX_LOOKUPS),
   responses: answers('Address records', z.array(AddressRecordSchema)),
   errors: ['too_many'],

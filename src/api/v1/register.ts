@@ -12,7 +12,7 @@ import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote
 import type { TxStatus } from '../status/decide.js'
 import { isOfJournal } from '../status/status.js'
 import { awaitStatus } from '../status/wait.js'
-import { addressText, clusterIdText, nameText } from './schemas.js'
+import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
   kept: 'facts',
@@ -290,9 +290,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
   summary: 'The status of a registration transaction',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
-  params: z.object({
-    tx: z.string().openapi({ description: 'Transaction hash, or signature of a Solana transaction' }),
-  }),
+  params: z.object({ tx: txText }),
   query: z.object({
     wait: z
       .int()

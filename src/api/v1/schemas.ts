@@ -1,16 +1,16 @@
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { z } from '../http/schema.js'
 
-/** Schemas that several routes share. */
+/** Schemas that several routes share. Their examples are the local world’s seeded name, its wallet and its cluster. */
 
 export const addressText = z.string().openapi({
   description: 'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
-  example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 
 export const nameText = z.string().openapi({
   description: `${NAME_RULE}; input may be in upper case and end with a slash`,
-  example: 'foobar',
+  example: 'seedling',
 })
 
 export const walletNameText = z.string().openapi({
@@ -18,7 +18,15 @@ export const walletNameText = z.string().openapi({
   example: 'cold',
 })
 
-export const clusterIdText = z.string().openapi({ description: '0x and 64 hex digits' })
+export const clusterIdText = z.string().openapi({
+  description: '0x and 64 hex digits',
+  example: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8',
+})
+
+export const txText = z.string().openapi({
+  description: 'Transaction hash, or signature of a Solana transaction',
+  example: `0x${'5e'.repeat(32)}`,
+})
 
 /** Type of a wallet that can sign in. */
 export const addressType = z.enum(['evm', 'solana'])

@@ -12,8 +12,6 @@ const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
 /** Addresses of an allowlist as stored, and of all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
-/** Bytes of a request with rules: a thousand addresses, indented. */
-export const MAX_RULES_BYTES = 64 * 1024
 /** Bits of a payment's amount in CommunityPayments.sol; an amount on Solana has been held to its own before. */
 const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
