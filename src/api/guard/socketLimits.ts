@@ -19,7 +19,7 @@ const MAX_PIPELINED = 8
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
 /** Connections of one address: a host alone can't take all, and a frontend waits for up to 500 statuses. */
-const MAX_OF_ADDRESS = 1_000
+const MAX_OF_ADDRESS = 2_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
 
@@ -45,6 +45,7 @@ const BAD_REQUEST: [number, string, string] = [400, 'Bad Request', 'The request 
 
 export interface ConnectionLimits {
   maxConnections: number
+  maxOfAddress: number
   /** Time without a byte while an answer is under way. */
   idleMs: number
 }
@@ -57,11 +58,15 @@ export interface ConnectionLimits {
  */
 export function protectServer(
   server: Server,
-  { maxConnections = MAX_CONNECTIONS, idleMs = IDLE_TIMEOUT_MS }: Partial<ConnectionLimits>,
+  {
+    maxConnections = MAX_CONNECTIONS,
+    maxOfAddress = MAX_OF_ADDRESS,
+    idleMs = IDLE_TIMEOUT_MS,
+  }: Partial<ConnectionLimits>,
   isProxy: (address: string) => boolean,
 ): () => void {
   const unused = new Set<Socket>()
-  const places = new Places({ perClient: MAX_OF_ADDRESS, total: maxConnections })
+  const places = new Places({ perClient: maxOfAddress, total: maxConnections })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const free = isProxy(address) ? () => {} : places.take(countedAddress(address))
