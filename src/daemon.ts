@@ -5,12 +5,14 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/distributor.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
+import { createMemory } from './db/journal/restored.js'
 import { createLeasePool } from './db/pg/leader.js'
 import { Listener } from './db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
+import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
@@ -83,6 +85,10 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke one connection, or silenced it, has done so to others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
+      look: createMemory((network) => {
+        this.#metrics.wentBack.inc({ network })
+        log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
+      }),
     })
     this.#metrics = createMetrics(() => {
       const states = this.#runs.flatMap((run) => run.states() ?? [])

@@ -9,7 +9,7 @@ import { type Html, html } from './ops/port/html.js'
 import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from './registry/outbox.js'
 import { toHex } from './registry/primitives/bytes.js'
-import { NETWORKS } from './registry/primitives/network.js'
+import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from './relayer/report.js'
 import { type StatusSources, statusOf } from './status.js'
 
@@ -105,20 +105,14 @@ function balancesOf(relay: StatusSources['relays'][number]): object[] {
       signedToday: shortEther(stats?.signedTodayWei ?? 0n),
       lastsDays: badly(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, runwayMs && Math.floor(runwayMs / DAY_MS)),
     })),
-    ...(lamports === null
-      ? []
-      : [
-          {
-            ...{ network, chain: 'solana', account: 'relay authority' },
-            ...{
-              balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
-              signedToday: '',
-              lastsDays: '',
-            },
-          },
-        ]),
+    ...(lamports === null ? [] : [authorityRow(network, lamports)]),
   ]
 }
+
+const authorityRow = (network: Network, lamports: bigint): object => ({
+  ...{ network, chain: 'solana', account: 'relay authority', signedToday: '', lastsDays: '' },
+  balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
+})
 
 /** Coins to six digits. */
 const shortEther = (wei: bigint): string => String(Number(Number(formatEther(wei)).toPrecision(6)))

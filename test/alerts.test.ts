@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type ChainState, FINALITY_ALARM_MS } from '../src/ops/chainState.js'
@@ -10,8 +9,9 @@ import { type OutboxState, showOutbox } from '../src/relayer/report.js'
 import { LOOP_LIMIT_MS } from '../src/status.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
-const FILE = 'examples/prometheus/alerts.yml'
-const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(([, alert, expr]) => ({
+const rules = [
+  ...readFileSync('examples/prometheus/alerts.yml', 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g),
+].map(([, alert, expr]) => ({
   alert: alert!,
   expr: expr!,
 }))
@@ -39,15 +39,7 @@ const process: ProcessState = {
 }
 const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<OutboxState['relayers'][number]['stats']>
 const relayer = {
-  ...{
-    network: 'mainnet' as const,
-    chain: '1',
-    stats,
-    stuck: [],
-    nonceGaps: 0,
-    nonceClaimed: null,
-    balance: 10n ** 18n,
-  },
+  ...{ network: 'mainnet', chain: '1', stats, stuck: [], nonceGaps: 0, nonceClaimed: null, balance: 10n ** 18n },
   runwayMs: 30 * 86_400_000,
 }
 const webhooks: WebhookCounts = { network: 'mainnet', active: 1, failing: 0, parked: 0, oldestMs: 0 }
@@ -61,6 +53,7 @@ interface State {
   node?: { isWrong?: boolean; restMs?: number }
   failures?: number
   paymentsWaitS?: number
+  wentBack?: number
   webhooks?: Partial<WebhookCounts>
 }
 
@@ -71,12 +64,10 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
+  metrics.wentBack.inc({ network: 'mainnet' }, state.wentBack ?? 0)
   showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
-  const shown = {
-    network: 'mainnet',
-    relayers: [{ ...relayer, ...state.relayer }],
-    payer: { ...payer, ...state.payer },
-  }
+  const relayers = [{ ...relayer, ...state.relayer }]
+  const shown = { network: 'mainnet', relayers, payer: { ...payer, ...state.payer } }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
   showOutbox(outbox, shown as unknown as OutboxState, NOW_MS)
   metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
@@ -110,6 +101,7 @@ const REHEARSALS: Record<string, State> = {
   ClusterdRelayAuthorityRunsDry: { payer: { balance: 1_000n } },
   ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
+  ClusterdWentBack: { wentBack: 1 },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
   ClusterdRpcAway: { node: { restMs: 30_000 } },
@@ -133,12 +125,6 @@ describe('the alert rules', () => {
 
   it.each(rules)('$alert fires in its state, on metrics that there are', async ({ alert, expr }) => {
     expect(firing(expr, await scrapes(REHEARSALS[alert]!))).not.toEqual([])
-  })
-
-  it('are what promtool takes, where it is installed', ({ skip }) => {
-    const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' })
-    if (checked.error) return skip('promtool is not installed')
-    expect(checked.status, checked.stdout + checked.stderr).toBe(0)
   })
 })
 

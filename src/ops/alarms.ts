@@ -164,6 +164,12 @@ export const ALARMS = {
     means: 'Requests take longer than they have to, and are 503 after five seconds of waiting.',
     remedy: 'Find the slow query (`pg_stat_activity`), raise `DATABASE_POOL`, or start another API process.',
   },
+  ClusterdWentBack: {
+    expr: 'clusterd_database_went_back_total > 0',
+    summary: 'The database of {{ $labels.network }} went back in time',
+    means: 'A standby without the newest commits took over. The feed began anew by itself; the lost changes are gone.',
+    remedy: 'See why a standby lagged ([backup.md](backup.md)). The alarm ends with the process.',
+  },
   ClusterdChangesWait: {
     expr: 'clusterd_changes_waiting > 100',
     for: '1m',

@@ -18,6 +18,9 @@ export function createMetrics(refresh: () => void = () => {}) {
   return {
     registry,
     entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', ['network']),
+    wentBack: counter('clusterd_database_went_back_total', 'Times that entries were gone that had been there', [
+      'network',
+    ]),
     paymentsWait: gauge(
       'clusterd_payments_wait_seconds',
       'Longest wait of a payment for a community name for a chain that has to be asked about its payer',

@@ -1,13 +1,11 @@
 import { request } from 'node:http'
-import { Writable } from 'node:stream'
 import bs58 from 'bs58'
-import { pino } from 'pino'
 import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { type ApiWorld, type Reply, startApi } from './support.js'
+import { type ApiWorld, logInto, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 
 let world: ApiWorld
@@ -17,13 +15,7 @@ const solana = solanaAccount()
 const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
 beforeAll(async () => {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
-  world = await startApi({ log: pino({ level: 'debug' }, sink) })
+  world = await startApi({ log: logInto(logged) })
 })
 afterAll(() => world.stop())
 

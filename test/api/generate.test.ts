@@ -1,24 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pino } from 'pino'
 import { combine } from 'shamir-secret-sharing'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateKey, MAX_SCRYPTS_WAITING } from '../../src/api/clusters/keyShares.js'
-import { type ApiWorld, type Reply, randomAddress, startApi } from './support.js'
+import { type ApiWorld, logInto, type Reply, randomAddress, startApi } from './support.js'
 import { messageOf, signIn } from './wallets.js'
 
 let world: ApiWorld
 const logged: string[] = []
 beforeAll(async () => {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
-  world = await startApi({ shareKey: randomBytes(32), log: pino({ level: 'trace' }, sink) })
+  world = await startApi({ shareKey: randomBytes(32), log: logInto(logged) })
 })
 afterAll(() => world.stop())
 

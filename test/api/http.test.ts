@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
-import { Writable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from './support.js'
+import { type ApiWorld, bid, freshName, logInto, randomAddress, randomHash, startApi } from './support.js'
 
 let world: ApiWorld
 const logged: string[] = []
@@ -14,13 +12,7 @@ const alice = randomAddress()
 const name = freshName()
 
 beforeAll(async () => {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
-  world = await startApi({ log: pino({ level: 'debug' }, sink) })
+  world = await startApi({ log: logInto(logged) })
   await world.append('mainnet', [bid({ from: alice, name })])
 })
 afterAll(() => world.stop())

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
+import { createMemory } from '../../src/db/journal/restored.js'
+import { Listener } from '../../src/db/pg/notify.js'
+import { Loops } from '../../src/ops/loops.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 
 let world: ApiWorld
@@ -96,6 +99,36 @@ it('clusterd journal restored refuses every token of before', async () => {
   )
   const sql = `SELECT '0x' || encode(id, 'hex') AS id FROM clusters WHERE network = 0 ORDER BY serial`
   expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
+})
+
+it('processes that saw what is gone begin the feed anew by themselves, once', async () => {
+  await backUp()
+  const stop = new AbortController()
+  const told: string[] = []
+  const looks = [0, 0]
+  const listeners = looks.map((_, i) => {
+    const memory = createMemory((network) => told.push(network))
+    const look = (client: Parameters<typeof memory>[0]) => memory(client).then(() => looks[i]!++)
+    const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
+    return new Listener({ ...options, onError: (error) => told.push(error.message) })
+  })
+  const looked = async () => {
+    const before = [...looks]
+    await expect.poll(() => looks.every((count, i) => count > before[i]! + 1), { timeout: 10_000 }).toBe(true)
+  }
+  await grow(4)
+  await looked()
+  const lost = await first()
+  expect(told).toEqual([])
+  await restore()
+  await grow(8)
+  await expect.poll(async () => (await page(lost.resume)).status, { timeout: 10_000 }).toBe(409)
+  const { id } = await first()
+  await looked()
+  expect((await first()).id).toBe(id)
+  expect(new Set(told)).toEqual(new Set(['mainnet']))
+  stop.abort()
+  await Promise.all(listeners.map(({ done }) => done))
 })
 
 it('clusterd journal restored makes leaders take over, changes wait, and jobs be looked at again', async () => {

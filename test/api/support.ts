@@ -29,6 +29,9 @@ import { freePort } from '../../src/testing/processes/ports.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { startMigrated } from '../support/migrated.js'
 
+/** A log whose lines are kept. */
+export const logInto = (lines: string[]): Logger => pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
+
 /** One of all worlds: a key that one gives is good in another. */
 const TOKEN_KEY = Buffer.alloc(32, 7)
 

@@ -34,6 +34,15 @@ const blockOf = async (id: Hex): Promise<number> => {
   return (await at.pool.query<{ block: number }>(sql, [fromHex(id)])).rows[0]!.block
 }
 
+/** Pays twice for a name, which the first one buys. */
+async function bothPay(name: string) {
+  const first = await at.pay({ on: '1', name })
+  await at.judge()
+  const second = await at.pay({ on: '8453', name, by: 4 })
+  await at.judge()
+  return [first, second] as const
+}
+
 it('a payment that a reorg takes back is known no more, and comes again as another', async () => {
   const { tx, id } = await at.pay({ name: 'reorged' })
   await at.world.index()
@@ -111,10 +120,7 @@ describe('a rewind', () => {
   })
 
   it('gives no name for a refunded payment, though a rewind takes the earlier payment back', async () => {
-    const first = await at.pay({ on: '1', name: 'twice' })
-    await at.judge()
-    const second = await at.pay({ on: '8453', name: 'twice', by: 4 })
-    await at.judge()
+    const [first, second] = await bothPay('twice')
     await at.giveBack()
     expect(await outcomeOf(second.tx)).toBe('lost_bid name_taken refused')
     await rewindTo('1', await blockOf(first.id!))
@@ -126,10 +132,7 @@ describe('a rewind', () => {
   })
 
   it('takes back what was only queued: who was second has the name then', async () => {
-    const first = await at.pay({ on: '1', name: 'queued' })
-    await at.judge()
-    const second = await at.pay({ on: '8453', name: 'queued', by: 4 })
-    await at.judge()
+    const [first, second] = await bothPay('queued')
     expect(await deliveryOf(second.id!)).toMatchObject({ state: 'queued' })
     await rewindTo('1', await blockOf(first.id!))
     expect(await deliveryOf(second.id!)).toBeUndefined()
@@ -141,10 +144,7 @@ describe('a rewind', () => {
   })
 
   it('gives no name for what was left to its payer at a contract that another has replaced', async () => {
-    const first = await at.pay({ on: '1', name: 'left' })
-    await at.judge()
-    const second = await at.pay({ on: '8453', name: 'left', by: 4 })
-    await at.judge()
+    const [first, second] = await bothPay('left')
     const leave = `UPDATE jobs SET state = 5, reason = 'below_refusal_cost', alone = true WHERE subject = $1`
     await at.pool.query(leave, [fromHex(second.id!)])
     await rewindTo('1', await blockOf(first.id!))
@@ -156,10 +156,7 @@ describe('a rewind', () => {
   })
 
   it('takes no refusal back that holds a nonce, parked or not: what was signed may have landed', async () => {
-    const first = await at.pay({ on: '1', name: 'signed' })
-    await at.judge()
-    const second = await at.pay({ on: '8453', name: 'signed', by: 4 })
-    await at.judge()
+    const [first, second] = await bothPay('signed')
     await at.giveBack()
     await at.pool.query('UPDATE payments SET outcome = NULL WHERE id = $1', [fromHex(second.id!)])
     const { id } = (await deliveryOf(second.id!))!
@@ -175,10 +172,7 @@ describe('a rewind', () => {
   })
 
   it('changes nothing where a payment is refunded meanwhile, which would buy its name for nothing', async () => {
-    const first = await at.pay({ on: '1', name: 'meanwhile' })
-    await at.judge()
-    const second = await at.pay({ on: '8453', name: 'meanwhile', by: 4 })
-    await at.judge()
+    const [first, second] = await bothPay('meanwhile')
     const target = await targetOf('1', await blockOf(first.id!))
     const writer = await at.pool.connect()
     // has the switch wait

@@ -141,8 +141,8 @@ describe('a Solana account', () => {
   test('has one until its deadline, and no other operator`s', async () => {
     const { timestamp } = await world.publicClient.getBlock()
     const { tx } = await permitted(TO, timestamp + 10n)
-    expect(await statusAt(timestamp + 10n, tx)).toBe('success')
-    expect(await statusAt(timestamp + 11n, tx)).toBe('reverted')
+    expect(await world.statusAt(timestamp + 10n, tx)).toBe('success')
+    expect(await world.statusAt(timestamp + 11n, tx)).toBe('reverted')
     const expired = await permitted(TO, timestamp - 1n)
     expect(await world.reasonOf(expired.tx)).toBe('PermissionExpired')
 
@@ -160,9 +160,9 @@ describe('the end', () => {
   test('is for the owner to sweep what is left, and before it nobody does', async () => {
     await world.succeed(world.claimTx(evm()))
     expect(await world.reasonOf(world.call('sweep', [TO], world.owner))).toBe('NotEnded')
-    expect(await statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe('reverted')
-    expect(await statusAt(world.endsAt - 1n, world.claimTx(world.claims[2]!))).toBe('success')
-    expect(await statusAt(world.endsAt, world.claimTx(world.claims[2]!))).toBe('reverted')
+    expect(await world.statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe('reverted')
+    expect(await world.statusAt(world.endsAt - 1n, world.claimTx(world.claims[2]!))).toBe('success')
+    expect(await world.statusAt(world.endsAt, world.claimTx(world.claims[2]!))).toBe('reverted')
 
     await world.testClient.setNextBlockTimestamp({ timestamp: world.endsAt })
     await world.testClient.mine({ blocks: 1 })
@@ -178,8 +178,8 @@ describe('the end', () => {
     const { timestamp } = await world.publicClient.getBlock()
     const fiveYears = 5n * 365n * 86_400n
     const deploy = (end: bigint) => ({ from: world.owner, data: world.deployment(world.operator.address, end) })
-    expect(await statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe('success')
-    expect(await statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe('reverted')
+    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe('success')
+    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe('reverted')
     expect(await world.reasonOf(deploy(timestamp * 1_000n))).toBe('EndsTooLate')
     expect(await world.reasonOf(deploy(timestamp))).toBe('Ended')
   })
@@ -232,12 +232,3 @@ const setMode = (mode: number) =>
     ...{ from: world.owner, to: world.wallet },
     data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] }),
   })
-
-/** Outcome of a transaction in a block of this time. */
-async function statusAt(timestamp: bigint, tx: Parameters<DistributorWorld['send']>[0]) {
-  const snapshot = await world.testClient.snapshot()
-  await world.testClient.setNextBlockTimestamp({ timestamp })
-  const { status } = await world.send(tx)
-  await world.testClient.revert({ id: snapshot })
-  return status
-}

@@ -136,7 +136,7 @@ describe('a payment ends once', () => {
     const payment = await world.pay(world.alice)
     expect(await world.reasonOf(reclaimTx([payment], world.treasury))).toBe('NotPayer')
     expect(await world.reasonOf(reclaimTx([payment]))).toBe('NotReclaimable')
-    expect(await statusAt(payment.reclaimableAt - 1n, reclaimTx([payment]))).toBe('reverted')
+    expect(await world.statusAt(payment.reclaimableAt - 1n, reclaimTx([payment]))).toBe('reverted')
     await world.testClient.setNextBlockTimestamp({ timestamp: payment.reclaimableAt })
     const receipt = await world.succeed(reclaimTx([payment]))
     expect(paymentEvents(receipt)).toEqual([['Reclaimed', idOf(payment), getAddress(world.alice), NATIVE, 1_000n]])
@@ -337,14 +337,5 @@ describe('an account', () => {
     expect(await world.outcomeOf(payment)).toBe(OUTCOME.released)
   })
 })
-
-/** Outcome of a transaction in a block of this time. */
-async function statusAt(timestamp: bigint, tx: Parameters<PaymentsWorld['send']>[0]) {
-  const snapshot = await world.testClient.snapshot()
-  await world.testClient.setNextBlockTimestamp({ timestamp })
-  const { status } = await world.send(tx)
-  await world.testClient.revert({ id: snapshot })
-  return status
-}
 
 const at = () => ({ address: world.payments, abi: communityPaymentsAbi }) as const

@@ -126,7 +126,7 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
       { seq: first + 6, kind: 'register_community_name' },
     ],
   })
-  expect(report.vanished.first.map(({ name }) => name)).toEqual(['lost'])
+  expect(report.names.first.filter(({ to }) => to === null).map(({ name }) => name)).toEqual(['lost'])
 
   const { rows } = await pool.query(
     'SELECT seq, kind, octet_length(effects) AS effects, public_count FROM journal WHERE generation = 2 ORDER BY seq',

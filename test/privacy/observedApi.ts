@@ -1,24 +1,16 @@
-import { Writable } from 'node:stream'
 import bs58 from 'bs58'
-import { pino } from 'pino'
 import { expect } from 'vitest'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
-import { type ApiWorld, type ApiWorldOptions, startApi } from '../api/support.js'
+import { type ApiWorld, type ApiWorldOptions, logInto, startApi } from '../api/support.js'
 
 /** An API whose log lines and metric labels are kept: all that leaves it beside answers. */
 export async function startObservedApi(
   options: ApiWorldOptions,
 ): Promise<{ world: ApiWorld; logged: readonly string[] }> {
   const logged: string[] = []
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
   const world = await startApi({
     ...options,
-    log: pino({ level: 'trace' }, sink),
+    log: logInto(logged),
     metrics: { requests: { observe: (labels) => void logged.push(JSON.stringify(labels)) } },
   })
   // streams end after what they have, and nothing waits

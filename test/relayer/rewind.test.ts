@@ -48,7 +48,7 @@ describe('a rewind of a spoke', () => {
     const fresh = await world.send(2, ['fresh'])
     const block = await blockOf(delivered)
     const report = await rewindTo('8453', block)
-    expect(report).toMatchObject({ vanished: { count: 0 } })
+    expect(report).toMatchObject({ names: { count: 0 } })
     expect(report.entries.after).toBe(report.entries.before)
     expect(report.staying.first.map(({ guid }) => guid)).toEqual([delivered, underWay])
     expect(await guids()).toEqual([delivered, underWay])
@@ -79,7 +79,7 @@ describe('a rewind of the hub', () => {
     expect(await heads()).toMatchObject([
       { generation: generation + 1, feed_generation: generation + 1, caught_up: false },
     ])
-    expect(report.vanished.first.map(({ name }) => name)).toEqual([name])
+    expect(report.names.first.map(({ name }) => name)).toEqual([name])
     expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({ nextBlock: first, halted: null })
     const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
     expect(rows).toEqual([{ settled: false }])

@@ -85,8 +85,8 @@ function print(report: RewindReport, isApplied: boolean): void {
   )
   console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
   console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
-  list('names that vanish', report.vanished, ({ name, owner }) => `${name} (of ${owner})`)
-  list('names that change hands', report.changed, ({ name, from, to }) => `${name} (${from} to ${to})`)
+  const none = 'nobody'
+  list('names that change hands', report.names, ({ name, from, to }) => `${name} (${from ?? none} to ${to ?? none})`)
   list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
   list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
   if (report.staying.count > 0)

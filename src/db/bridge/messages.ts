@@ -6,10 +6,13 @@ import { type ChainKey, execute, type Queryable } from '../pg/rows.js'
 /** True for a message `m` that the hub has received in a confirmed block. */
 const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
 
-const DROP_MESSAGES = {
-  name: 'drop_messages',
-  text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block >= $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
-}
+/** Statement that deletes a spoke's unconfirmed messages from a block on, or below it. */
+const messagesGo = (name: string, blocks: '>=' | '<') => ({
+  name,
+  text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block ${blocks} $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
+})
+const DROP_MESSAGES = messagesGo('drop_messages', '>=')
+const FORGET_MESSAGES = messagesGo('forget_messages', '<')
 
 /**
  * Replaces the unconfirmed messages of a spoke from a block on. A reorged spoke may use a guid again, except that of a
@@ -22,11 +25,6 @@ export async function writeTailMessages(
 ): Promise<void> {
   const dropped = execute(db, on.network, DROP_MESSAGES, [on.chain, tail.dropFrom])
   await Promise.all([dropped, upsertMessages(db, on, tail.messages, false)])
-}
-
-const FORGET_MESSAGES = {
-  name: 'forget_messages',
-  text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block < $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
 }
 
 /** Drops a spoke's messages that are unconfirmed below its checkpoint: no block of the chain holds them. */
@@ -69,10 +67,11 @@ async function upsertMessages(
   await execute(db, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
 }
 
-const DROP_RECEIPTS = {
-  name: 'drop_received',
-  text: 'DELETE FROM received WHERE network = $1 AND block >= $2 AND NOT confirmed',
-}
+const receiptsGo = (name: string, blocks: '>=' | '<') => ({
+  ...{ name, text: `DELETE FROM received WHERE network = $1 AND block ${blocks} $2 AND NOT confirmed` },
+})
+const DROP_RECEIPTS = receiptsGo('drop_received', '>=')
+const FORGET_RECEIPTS = receiptsGo('forget_received', '<')
 
 /** Replaces the unconfirmed receipts of a hub from a block on. */
 export async function writeTailReceipts(
@@ -82,11 +81,6 @@ export async function writeTailReceipts(
 ): Promise<void> {
   const dropped = execute(db, network, DROP_RECEIPTS, [tail.dropFrom])
   await Promise.all([dropped, upsertReceipts(db, network, tail.receipts, false)])
-}
-
-const FORGET_RECEIPTS = {
-  name: 'forget_received',
-  text: 'DELETE FROM received WHERE network = $1 AND block < $2 AND NOT confirmed',
 }
 
 /** Drops receipts that are unconfirmed below the hub's checkpoint: no block of the chain holds them. */

@@ -1,16 +1,13 @@
-import type pg from 'pg'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
 import { PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
-import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
-import type { Prisma } from '../generated/client.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
-import { plain, prismaOf } from '../pg/prisma.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE } from './payouts.js'
-import { type JobColumns, type JobRow, jobOf, withSubjects } from './rows.js'
+import { type JobRow, selectJobs } from './rows.js'
 
 export interface JobFilter {
   networks: readonly Network[]
@@ -20,36 +17,18 @@ export interface JobFilter {
 }
 
 /** Jobs of some states, newest first. */
-export function listJobs(pool: pg.Pool, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
-  return findJobs(pool, {
-    where: {
-      network: { in: networks.map((network) => NETWORK_CODE[network]) },
-      state: { in: states.map((state) => JOB_STATE[state]) },
-    },
-    take: limit,
-  })
+export async function listJobs(db: Queryable, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
+  const values = [states.map((state) => JOB_STATE[state]), limit]
+  const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
+  const found = networks.map((network) => selectJobs(db, network, text, values))
+  const jobs = (await Promise.all(found)).flat()
+  return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
 /** A job by its id, of whichever network, null where there is none. */
-export async function jobById(pool: pg.Pool, id: string): Promise<JobRow | null> {
-  const [job] = await findJobs(pool, { where: { id: BigInt(id) }, take: 1 })
-  return job ?? null
-}
-
-async function findJobs(pool: pg.Pool, find: { where: Prisma.JobWhereInput; take: number }): Promise<JobRow[]> {
-  const rows = await (await prismaOf(pool)).job.findMany({ ...find, orderBy: { id: 'desc' } })
-  // JSON columns hold what this program wrote
-  const jobs = rows.map((row) => jobOf(plain(row) as unknown as JobColumns))
-  const found = await Promise.all(
-    NETWORKS.map((network) =>
-      withSubjects(
-        pool,
-        network,
-        jobs.filter((job) => job.network === network),
-      ),
-    ),
-  )
-  return found.flat().sort((a, b) => Number(b.id) - Number(a.id))
+export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
+  const found = NETWORKS.map((network) => selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]))
+  return (await Promise.all(found)).flat()[0] ?? null
 }
 
 /** A payment on Solana that is owed back, or was refunded. */

@@ -1,4 +1,12 @@
-import { BATCH_SIZES, JOB_KIND, JOB_STATE, type Job, type JobTx, type NonceTx } from '../../registry/outbox.js'
+import {
+  BATCH_SIZES,
+  type BlockhashTx,
+  JOB_KIND,
+  JOB_STATE,
+  type Job,
+  type JobTx,
+  type NonceTx,
+} from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
@@ -16,7 +24,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
 }
 
 /** Columns as the database gives them; JSON can't hold amounts. */
-export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
+type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
   kind: number
@@ -24,31 +32,15 @@ export type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & 
   txs: JobTxJson[]
 }
 
-type Amount = 'gas' | 'valueWei' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
-type JobTxJson = (Omit<NonceTx, Amount> & Record<Amount, string>) | Exclude<JobTx, NonceTx>
+const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
+type JobTxJson = (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>) | BlockhashTx
 
 /** The JSON of a signed transaction: amounts as decimal text, since JSON's numbers would lose digits. */
-export function txJson(tx: JobTx): JobTxJson {
-  if (!('gas' in tx)) return tx
-  return {
-    ...tx,
-    gas: tx.gas.toString(),
-    valueWei: tx.valueWei.toString(),
-    maxFeePerGas: tx.maxFeePerGas.toString(),
-    maxPriorityFeePerGas: tx.maxPriorityFeePerGas.toString(),
-  }
-}
+export const txJson = (tx: JobTx): JobTxJson => ('gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx)
+const txOf = (json: JobTxJson): JobTx => ('gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json)
 
-function txOf(json: JobTxJson): JobTx {
-  if (!('gas' in json)) return json
-  return {
-    ...json,
-    gas: BigInt(json.gas),
-    valueWei: BigInt(json.valueWei),
-    maxFeePerGas: BigInt(json.maxFeePerGas),
-    maxPriorityFeePerGas: BigInt(json.maxPriorityFeePerGas),
-  }
-}
+const amountsOf = <From, To>(tx: Record<(typeof AMOUNTS)[number], From>, to: (amount: From) => To) =>
+  Object.fromEntries(AMOUNTS.map((key) => [key, to(tx[key])])) as Record<(typeof AMOUNTS)[number], To>
 
 const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
@@ -73,7 +65,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
 
-export function jobOf(row: JobColumns): Job {
+function jobOf(row: JobColumns): Job {
   return {
     ...row,
     id: String(row.id),
@@ -85,7 +77,7 @@ export function jobOf(row: JobColumns): Job {
 }
 
 /** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
-export async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
+async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const jobs = [...asked, ...others]
   const subjects = (kinds: ReadonlySet<Job['kind']>) =>

@@ -51,16 +51,8 @@ export function paymentOf(row: PaymentRow): StoredPayment {
 function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
   if (row.kind === PAYMENT_KIND.name) {
     const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict, reclaimableMs } = row
-    return {
-      kind: 'name',
-      name,
-      source,
-      quoteId,
-      amountWei,
-      expiresAt,
-      verdict: wordOf(QUOTE_VERDICT, verdict),
-      reclaimableMs,
-    }
+    const quoted = { source, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict) }
+    return { kind: 'name', name, ...quoted, reclaimableMs }
   }
   const { communityWord: community, nameWord: name, recipient, number, reclaimableMs } = row
   return { kind: 'communityName', community, name, recipient, number, reclaimableMs }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
-import { inTime, pause } from '../../ops/notify.js'
+import { createNotify, inTime, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Queryable, readRows } from './rows.js'
 
@@ -30,8 +30,10 @@ export function heardBy(network: Network, payload: string): 'notify' | 'block' |
 /** Notification that wakes those who stand by for a network's leads: channel and payload. */
 export const leadNotice = (network: Network): [string, string] => [CHANNEL, `${network} lead`]
 
-/** Between two questions on the listener's connection, and the time limit of their answers. */
+/** Between two looks on the listener's connection: after a notification, and without. */
+const LEAST_MS = 50
 const BEAT_MS = 1_000
+/** Time limit of answers there. */
 const ANSWER_LIMIT_MS = 3_000
 const CLOSE_LIMIT_MS = 1_000
 /** Before another connection. */
@@ -45,6 +47,8 @@ export interface ListenerOptions {
   onError: (error: Error) => void
   /** Called when it listens on a new connection, since the one before broke or fell silent. */
   onRenewed?: () => void
+  /** Asks on its connection, after each notification and once a second; what it throws breaks the connection. */
+  look?: (client: pg.Client) => Promise<unknown>
 }
 
 /** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
@@ -84,7 +88,8 @@ export class Listener {
 
   /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
   async #listen(loop: Loop): Promise<void> {
-    const { url, signal, onRenewed = () => {} } = this.#options
+    const { url, signal, onRenewed = () => {}, look = (client: pg.Client) => client.query('SELECT 1') } = this.#options
+    const heard = createNotify()
     const client = new pg.Client({
       connectionString: url,
       application_name: 'clusterd listener',
@@ -93,7 +98,10 @@ export class Listener {
     })
     // the next question reports it
     client.on('error', () => {})
-    client.on('notification', ({ payload = '' }) => this.#hear(payload))
+    client.on('notification', ({ payload = '' }) => {
+      heard.notify()
+      this.#hear(payload)
+    })
     try {
       await client.connect()
       await client.query(`LISTEN ${CHANNEL}`)
@@ -101,9 +109,10 @@ export class Listener {
       this.#hasListened = true
       this.#hear('')
       while (!signal.aborted) {
-        await client.query('SELECT 1')
+        await look(client)
         loop.succeeded()
-        await pause(BEAT_MS, signal)
+        await pause(LEAST_MS, signal)
+        await heard.wait(BEAT_MS - LEAST_MS, signal)
       }
     } finally {
       await inTime(CLOSE_LIMIT_MS, client.end(), undefined)

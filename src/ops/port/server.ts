@@ -23,14 +23,8 @@ export interface OpsOptions {
 }
 
 /** Serves metrics and the operator's answers on a port of their own. */
-export async function startOpsServer({
-  port,
-  host,
-  metrics,
-  answers,
-  page,
-  secret,
-}: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
+export async function startOpsServer(options: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
+  const { port, host, metrics, answers, page } = options
   const routes = [...Object.keys(answers), ...(page ? ['/'] : []), '/metrics'].join(', ')
   const server = createServer((request, response) => {
     const json = (status: number, body: unknown) => {
@@ -47,7 +41,7 @@ export async function startOpsServer({
         const { isGood, ...body } = await asked()
         return json(isGood ? 200 : 503, body)
       }
-      if (page && path === '/') return servePage(page, { request, response, secret, host })
+      if (page && path === '/') return servePage(page, request, response, options)
       if (path === '/metrics') {
         const text = await metrics.registry.metrics()
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
@@ -71,15 +65,13 @@ export async function startOpsServer({
   }
 }
 
-interface PageExchange {
-  request: IncomingMessage
-  response: ServerResponse
-  secret: string | undefined
-  host: string
-}
-
 /** Shows the page: on loopback to anybody, elsewhere to who shows the secret. */
-async function servePage(page: () => Promise<Html>, { request, response, secret, host }: PageExchange): Promise<void> {
+async function servePage(
+  page: () => Promise<Html>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { secret, host }: Pick<OpsOptions, 'secret' | 'host'>,
+): Promise<void> {
   const show = (status: number, body: Html, more: Record<string, string> = {}) => {
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY, ...more }
     response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf('clusterd', body))

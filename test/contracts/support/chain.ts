@@ -82,6 +82,15 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
     return (await succeed({ from, data })).contractAddress!
   }
 
+  /** Outcome of a transaction in a block of this time, which is taken back. */
+  async function statusAt(timestamp: bigint, tx: Parameters<typeof send>[0]) {
+    const id = await testClient.snapshot()
+    await testClient.setNextBlockTimestamp({ timestamp })
+    const { status } = await send(tx)
+    await testClient.revert({ id })
+    return status
+  }
+
   /** Lets a contract's address send transactions, with money for them. */
   async function impersonate(address: Address) {
     await testClient.impersonateAccount({ address })
@@ -97,6 +106,7 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
     unlocked,
     deployer: createWalletClient({ account: accounts[0]!, chain, transport }),
     send,
+    statusAt,
     succeed,
     revertOf,
     deploy,

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
-import { decodeAddress } from '../../../registry/primitives/address.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
@@ -22,10 +21,8 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names without an owner now. Owners are addresses of the registering wallet, cluster ids hex. */
-  vanished: Sample<{ name: string; owner: string; cluster: string }>
-  /** Names of another cluster now. */
-  changed: Sample<{ name: string; from: string; to: string }>
+  /** Names of another cluster now, by ids in hex; null where a name has none. */
+  names: Sample<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: Sample<{ seq: number; kind: EntryKind }>
   /** Guids of a spoke's messages that stay, since the hub has or may have received them. */
@@ -56,15 +53,10 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
     generation: { from: tables.generation, to: tables.generation + 1 },
     entries: { before: head!.seq, after: head!.newSeq },
     events: { before: head!.publicSeq, after: head!.newPublicSeq },
-    vanished: await sample(sql.vanished, ({ name, actor, id }: Owned) => ({
+    names: await sample(sql.names, ({ name, was, is }: Record<'was' | 'is', Buffer | null> & { name: string }) => ({
       name,
-      owner: decodeAddress(actor).text,
-      cluster: toHex(id),
-    })),
-    changed: await sample(sql.changed, ({ name, was, is }: { name: string; was: Buffer; is: Buffer }) => ({
-      name,
-      from: toHex(was),
-      to: toHex(is),
+      from: was && toHex(was),
+      to: is && toHex(is),
     })),
     withoutEffect: await sample(
       sql.withoutEffect,
@@ -100,12 +92,6 @@ const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
-interface Owned {
-  name: string
-  actor: Buffer
-  id: Buffer
-}
-
 /** Queries of the report. Serials differ between generations, so clusters are compared by id. */
 function sqlOf(network: Network, { schema, journal, generation }: Tables) {
   const code = NETWORK_CODE[network]
@@ -116,15 +102,11 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
      WHERE n.network = ${code} AND n.outcome = 1`
   const before = namesByCluster(live('names'), live('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
-  const differing = `SELECT coalesce(b.name, a.name) AS name, b.seq, b.id AS was, a.id AS is
-    FROM (${before}) b FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id`
   return {
+    names: `SELECT coalesce(b.name, a.name) AS name, b.id AS was, a.id AS is FROM (${before}) b
+      FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    vanished: `SELECT d.name, d.was AS id, j.actor FROM (${differing}) d
-      JOIN ${live('journal')} j ON j.network = ${code} AND j.generation = ${generation} AND j.seq = d.seq
-      WHERE d.is IS NULL ORDER BY d.seq`,
-    changed: `SELECT d.name, d.was, d.is FROM (${differing}) d WHERE d.was IS NOT NULL AND d.is IS NOT NULL ORDER BY d.seq`,
     // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
