@@ -153,8 +153,7 @@ export const ALARMS = {
     expr: 'clusterd_refunds_owed > 0',
     for: '1h',
     summary: '{{ $value }} payments on Solana are owed back',
-    means:
-      'Names that were paid for and not won, where `refunds.auto` is off. Their payers can take them back themselves once the time set at initialization is over.',
+    means: 'Names that were paid for and not won, with `refunds.auto` off. Their payers can take them back later.',
     remedy: '`clusterd outbox list --refunds`, then `clusterd outbox send <id>` or `--all`; or set `refunds.auto`.',
   },
   ClusterdDatabaseBusy: {

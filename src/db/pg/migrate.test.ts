@@ -74,7 +74,7 @@ describe('migrate', () => {
     expect(await query('select n from one')).toEqual([{ n: 1 }])
   })
 
-  it('leaves nothing of a run in which a migration fails', async () => {
+  it('leaves nothing of a migration that fails, and of a new database nothing at all', async () => {
     write('0003_bad', 'create table three (n int); select * from nowhere;')
     await expect(migrate(url, dir)).rejects.toThrow('applying migration 0003_bad: relation "nowhere" does not exist')
     expect(await query(`select to_regclass('one') as one, to_regclass('three') as three`)).toEqual([
@@ -82,6 +82,11 @@ describe('migrate', () => {
     ])
     write('0003_bad', 'create table three (n int)')
     expect(await migrate(url, dir)).toEqual(['0001_one', '0002_two', '0003_bad'])
+    // a later release keeps nobody from a table until the end of its last migration
+    write('0004_four', 'create table four (n int)')
+    write('0005_bad', 'select * from nowhere')
+    await expect(migrate(url, dir)).rejects.toThrow('applying migration 0005_bad')
+    expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0005_bad'] })
   })
 
   it('refuses edited ones, and unknown ones among its own, naming them', async () => {

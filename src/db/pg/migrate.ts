@@ -46,31 +46,34 @@ export class SchemaBehindError extends Error {
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /**
- * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, in one transaction,
- * tried again while others use the tables. Concurrent callers wait for each other. A database that lacks none is only
- * read: it may be a standby, and the role may have no right to make tables. By hand rather than by node-pg-migrate,
- * which checks no checksum and accepts a newer database.
+ * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, each in a transaction
+ * (those of a new database in one), tried again while others use the tables. Concurrent callers wait for each other. A
+ * database that lacks none is only read: it may be a standby, and the role may have no right to make tables. By hand
+ * rather than by node-pg-migrate, which checks no checksum and accepts a newer database.
  * @returns names of the migrations applied now, none when the database was up to date
  * @throws Error when an applied migration was edited, or belongs to a version that this one can't work beside, or when
- *   SQL fails; nothing is applied then
+ *   SQL fails; of the migration that fails nothing is applied
  */
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
   return connected(url, async (client) => {
-    if ((await compare(client, dir)).missing.length === 0) return []
-    return inTries(client, () => applyMissing(client, dir))
+    const applied: string[] = []
+    while ((await compare(client, dir)).missing.length > 0)
+      applied.push(...(await inTries(client, () => applyNext(client, dir))))
+    return applied
   })
 }
 
-async function applyMissing(client: pg.Client, dir: string): Promise<string[]> {
+async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
   await lock(client)
   await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
   await client
     .query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explain)
-  const { missing } = await compare(client, dir)
-  for (const migration of missing) await apply(client, migration)
-  return missing.map(({ name }) => name)
+  const { missing, isNew } = await compare(client, dir)
+  const next = isNew ? missing : missing.slice(0, 1)
+  for (const migration of next) await apply(client, migration)
+  return next.map(({ name }) => name)
 }
 
 /** SQLSTATEs of a role that may make no table, and of a database that only reads. */
@@ -126,16 +129,12 @@ async function lock(client: pg.Client): Promise<void> {
 }
 
 /** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
-async function compare(client: pg.Client, dir: string): Promise<{ missing: Migration[]; newer: string[] }> {
+async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)
   const missing = new Map(own.map((migration) => [migration.name, migration]))
-  const { rows: tables } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
-    TABLE,
-  ])
-  if (!tables[0]!.found) return { missing: own, newer: [] }
-  const { rows } = await client.query<Pick<Migration, 'name' | 'checksum'>>(
-    `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
-  )
+  const { rows: tables } = await client.query<{ found: boolean }>(`SELECT to_regclass('${TABLE}') IS NOT NULL AS found`)
+  if (!tables[0]!.found) return { missing: own, newer: [], isNew: true }
+  const { rows } = await client.query<Migration>(`SELECT name, checksum FROM ${TABLE} ORDER BY name`)
   const newer: string[] = []
   for (const { name, checksum } of rows) {
     const migration = missing.get(name)
@@ -147,7 +146,7 @@ async function compare(client: pg.Client, dir: string): Promise<{ missing: Migra
     missing.delete(name)
   }
   checkNewer(newer, own.at(-1)?.name, [...missing.keys()])
-  return { missing: [...missing.values()], newer }
+  return { missing: [...missing.values()], newer, isNew: rows.length === 0 }
 }
 
 /**

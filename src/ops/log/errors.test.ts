@@ -61,6 +61,19 @@ describe('an error in the log', () => {
     expect(sentenceOf(error)).toMatch(/^Error in pg\/lib\/client\.js:\d+:\d+$/)
   })
 
+  it('tells which rule of PostgreSQL a statement broke, and no row of it', () => {
+    const error = new pg.DatabaseError('duplicate key', 1, 'error')
+    const words = {
+      code: '23505',
+      severity: 'ERROR',
+      table: 'names',
+      constraint: 'names_won',
+      routine: '_bt_check_unique',
+    }
+    expect(loggedError(Object.assign(error, words, { detail: SECRET, where: SECRET }))).toMatchObject(words)
+    expect(logged(error)).not.toContain(SECRET)
+  })
+
   it('takes libraries that a build holds for libraries', () => {
     const message = `no ${SECRET}`
     const bundled = Object.assign(new Error(message), { stack: '' })

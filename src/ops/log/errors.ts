@@ -13,10 +13,12 @@ const WORD = /^[\w.-]{1,60}$/
 /** Bounds a chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
+/** Words of an error that hold no row and no URL; of PostgreSQL's all but the first. */
+const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
+
 /** An error as it is logged: nothing in it was written by a library, a server or a caller. */
-export interface LoggedError {
+export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
-  code?: string | number
   /** Status of an HTTP response. */
   status?: number
   message?: string
@@ -31,13 +33,14 @@ export interface LoggedError {
  */
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
-  const { code, status, cause } = error as Error & { code?: unknown; status?: unknown }
+  const fields = error as Error & Partial<Record<string, unknown>>
+  const { status, cause } = fields
   const places = placesOf(error)
   const isOurs = isOwnPlace(places[0])
   const type = WORD.test(error.name) ? error.name : 'Error'
   return {
     type,
-    ...((typeof code === 'number' || (typeof code === 'string' && WORD.test(code))) && { code }),
+    ...Object.fromEntries(WORDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : []))),
     ...(typeof status === 'number' && { status }),
     ...(isOurs && { message: error.message }),
     ...(depth === 1 &&
@@ -45,6 +48,8 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
   }
 }
+
+const isWord = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
 
 /** File of a library, without the folder that it is installed in. */
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//

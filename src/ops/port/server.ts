@@ -93,12 +93,8 @@ const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"
 function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
   const [, scheme, given] = /^(Bearer|Basic) (.+)$/.exec(headers.authorization ?? '') ?? []
   if (given === undefined) return false
-  const shown =
-    scheme === 'Bearer'
-      ? given
-      : Buffer.from(given, 'base64')
-          .toString()
-          .replace(/^[^:]*:/, '')
+  const decoded = Buffer.from(given, 'base64').toString()
+  const shown = scheme === 'Bearer' ? given : decoded.replace(/^[^:]*:/, '')
   // digests: neither text's length nor its beginning shows in the time
   const [a, b] = [shown, secret].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a!, b!)
