@@ -130,7 +130,9 @@ describe('the alert rules', () => {
 
 describe("Grafana's dashboard", () => {
   it('asks for metrics and labels that there are', () => {
-    const { panels } = JSON.parse(readFileSync('examples/grafana/clusterd.json', 'utf8')) as { panels: Panel[] }
+    const { panels } = JSON.parse(readFileSync('examples/grafana/clusterd.json', 'utf8')) as {
+      panels: { targets?: { expr: string; legendFormat: string }[] }[]
+    }
     const labelsOf = new Map(
       [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm)].map(
         ([, name, labels]) => [name!, labels!.split(', ')],
@@ -147,7 +149,3 @@ describe("Grafana's dashboard", () => {
     }
   })
 })
-
-interface Panel {
-  targets?: { expr: string; legendFormat: string }[]
-}

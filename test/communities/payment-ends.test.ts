@@ -73,6 +73,8 @@ describe('the money of a name that was bought', () => {
     await at.confirm()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized released')
     expect(await payoutsOf(at.context, 'club')).toEqual([])
+    await at.giveBack({ releaseAfterMs: 0 })
+    for (const { id } of made) expect(await jobOf(id), 'nothing is left to release').toBeUndefined()
   })
 
   it('is released by the relayer, in batches, where the recipient sleeps', async () => {
