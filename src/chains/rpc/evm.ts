@@ -18,17 +18,17 @@ export function numberOf(value: unknown): number {
 
 /** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
-  eth_blockNumber: 3_000,
-  eth_chainId: 3_000,
+  ...{ eth_blockNumber: 3_000, eth_chainId: 3_000, eth_getBlockByNumber: 3_000, eth_getBlockByHash: 3_000 },
   eth_getLogs: 20_000,
 }
 const TIMEOUT_MS = 10_000
-const HEAD_TIMEOUT_MS = 3_000
+/** That of the logs of one new block: who hangs there would hold up the head. */
+const BLOCK_LOGS_TIMEOUT_MS = 5_000
 const BEHIND_BLOCKS = 3
 
-function timeoutOf(method: string, [block]: readonly unknown[]): number {
-  const isHead = method === 'eth_getBlockByNumber' && (block === 'latest' || block === 'finalized' || block === '0x0')
-  return isHead ? HEAD_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
+function timeoutOf(method: string, [filter]: readonly unknown[]): number {
+  const isOfBlock = method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
+  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
 }
 
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
