@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import { type ChainRecord, emptyRecord, foldRecord, readRecord, storedRecord } from '../chains/evm/record.js'
-import { RefutedError, transient } from '../chains/rpc/errors.js'
+import { LackingError, RefutedError, transient } from '../chains/rpc/errors.js'
 import { DisagreementError, orIfDisputed } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { Trust } from '../ops/chainState.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { type ConfirmedRange, fetchRange, type RangeSource, readRange } from './ranges.js'
+import { type ConfirmedRange, fetchRange, isSame, type RangeSource, readRange } from './ranges.js'
 
 /** Place that the next confirmed logs have to continue. */
 export interface Place {
@@ -28,8 +28,8 @@ const trustIn = ({ config }: EvmChain, own: ChainRecord | null): Trust => {
 }
 
 /** Sentence for logs in the journal that are not the contracts'. */
-export const unrecorded = ({ config: { label } }: EvmChain, block: number): string =>
-  `the logs of chain "${label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind\` with another node brings them in`
+export const unrecorded = ({ config }: EvmChain, block: number): string =>
+  `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --block ${config.startBlock}\` with another node brings them in`
 
 /**
  * Record that a chain's contracts keep as of a block, by two nodes where two answer; null where no node has the block's
@@ -77,13 +77,11 @@ export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange)
   own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
 
 /**
- * Proves logs: with those before they have to make the contracts' record, as the nodes that gave them tell it. Where
- * they don't, or nodes contradict each other, each node is asked by itself, and believed whose logs do.
- * @throws ChainUnavailableError where no node's logs make the record
+ * Proves logs: with those before they have to make the contracts' record, as nodes tell it. Where they don't, or nodes
+ * contradict each other, each is asked by itself: who refutes itself has no say, all others have to agree.
+ * @throws DisagreementError where they don't; ChainUnavailableError where no node's logs make the record
  */
 export async function prove(chain: EvmChain, before: Place, told: ConfirmedRange | Disputed): Promise<ProvedRange> {
-  const { config, rpc } = chain
-  const { from, to } = told
   const provedBy = (range: ConfirmedRange) => ({ ...range, record: range.own, trust: trustIn(chain, range.own) })
   if (told.decoded && (!told.own || !before.record))
     return {
@@ -92,16 +90,18 @@ export async function prove(chain: EvmChain, before: Place, told: ConfirmedRange
       trust: trustIn(chain, null),
     }
   if (told.decoded && makesRecord(before, told)) return provedBy(told)
-  const ranges = await rpc.onEveryNode(async (call) => {
-    const range = await readRange(call, chain, from, to)
-    if (!range.own || (before.lastHash && !range.parentHash.equals(before.lastHash)))
-      throw transient(`a node lacks the state of block ${to}, or is on another fork`)
-    if (makesRecord(before, range)) return range
-    const text = `the logs of blocks ${from}-${to} do not make the contracts' record`
+  const words: ChainRecord[] = []
+  const ranges = await chain.rpc.onEveryNode(async (call) => {
+    const range = await readRange(call, chain, told.from, told.to)
+    if (before.lastHash && !range.parentHash.equals(before.lastHash))
+      throw new LackingError(`a node is on another fork before block ${told.from}`)
+    if (range.own) words.push(range.own)
+    if (!range.own || !before.record || makesRecord(before, range)) return range
+    const text = `the logs of blocks ${told.from}-${told.to} do not make the contracts' record`
     throw before.trust === 'proved' ? new RefutedError(text) : transient(text)
   })
-  // no record covers the places of logs, nor a spoke's messages
-  if ((!told.decoded && config.role === 'spoke') || ranges.some((range) => !isDeepStrictEqual(range, ranges[0])))
-    throw new DisagreementError(`chain "${config.label}": its nodes contradict each other`)
-  return provedBy(ranges[0]!)
+  const range = { ...ranges[0]!, own: words[0] ?? null }
+  const isAgreed = ranges.every((one) => isSame(one, range)) && words.every((one) => isDeepStrictEqual(one, range.own))
+  if (isAgreed && makesRecord(before, range)) return provedBy(range)
+  throw new DisagreementError(`chain "${chain.config.label}": its nodes contradict each other`)
 }

@@ -65,7 +65,7 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
 }
 
 /** Tells whether two nodes gave the same; one without the block's state tells no record. */
-const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
+export const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
   isDeepStrictEqual(one, other) && (own === null || others === null || isDeepStrictEqual(own, others))
 
 /** Reads the confirmed logs of blocks `from` to `to` from a node. @throws RpcError */

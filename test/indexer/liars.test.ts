@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Hex } from 'viem'
+import { type Hex, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
 import { filterOf } from '../../src/chains/evm/decodeLogs.js'
@@ -10,7 +10,7 @@ import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
 import { sequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
-import { startRpcProxy } from '../support/rpcProxy.js'
+import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 
 /** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
 const RUNS = Number(process.env.LIES ?? 40)
@@ -54,6 +54,13 @@ const clients = () => chainAt(world.anvil.rpcUrl, HUB_CHAIN_ID)
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 let communityPayments: Hex
 let lie: ((logs: RawLog[]) => RawLog[]) | null = null
+/** Other lies of the first node. */
+let say: OnCall = async () => undefined
+/** An honest node without the state of any block. */
+let pruned: typeof proxy
+const answering = (change: (answer: { result?: unknown }) => object) => (text: string) =>
+  JSON.stringify({ ...JSON.parse(text), ...change(JSON.parse(text)) })
+const noState = answering(() => ({ result: undefined, error: { code: -32_000, message: 'missing trie node' } }))
 
 beforeAll(async () => {
   world = await startHubWorld()
@@ -64,17 +71,16 @@ beforeAll(async () => {
     walletClient: clients().walletClient(9),
   })
   communityPayments = payments.toLowerCase() as Hex
-  proxy = await startRpcProxy(world.anvil.rpcUrl, async (method) => {
+  proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
     const told = lie
-    if (method !== 'eth_getLogs' || told === null) return undefined
-    return (text) => {
-      const answer = JSON.parse(text) as { result?: RawLog[] }
-      return JSON.stringify(answer.result ? { ...answer, result: told(answer.result) } : answer)
-    }
+    if (method !== 'eth_getLogs' || told === null) return say(method, body)
+    return answering(({ result }) => (result ? { result: told(result as RawLog[]) } : {}))
   })
+  pruned = await startRpcProxy(world.anvil.rpcUrl, async (method) => (method === 'eth_call' ? noState : undefined))
 })
 afterAll(async () => {
   await proxy?.stop()
+  await pruned?.stop()
   await world?.stop()
 })
 
@@ -96,22 +102,83 @@ test(
       if (random() < 0.5) await world.bid((run + 1) % 5, [`name-${run}-0`])
       if (random() < 0.5) await pay(config, run)
       await world.test.mine({ blocks: isCatchUp ? GAP : 3 })
-      const confirmed = Number(await world.public.getBlockNumber({ cacheTime: 0 })) - 2
+      const end = await confirmed()
       const drive = async (): Promise<number> => {
-        for (let i = 0; i < 20 && indexer.state.nextBlock <= confirmed; i++) await indexer.step()
+        for (let i = 0; i < 20 && indexer.state.nextBlock <= end; i++) await indexer.step()
         return indexer.state.nextBlock
       }
       const reached = await drive().catch(() => 0)
       // no record holds the places of logs: there the two contradict each other until the lie ends
-      if (!isAlone && kind !== MOVED) expect(reached, `${kind}, run ${run}`).toBe(confirmed + 1)
+      if (!isAlone && kind !== MOVED) expect(reached, `${kind}, run ${run}`).toBe(end + 1)
       lie = null
-      await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(confirmed + 1)
-      expect(await causesInJournal(), `${kind}, run ${run}`).toEqual(await causesOnChain(confirmed))
-      expect(await paymentsStored(), `${kind}, run ${run}`).toEqual(await paymentsOnChain(confirmed))
+      await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(end + 1)
+      expect(await causesInJournal(), `${kind}, run ${run}`).toEqual(await causesOnChain(end))
+      expect(await paymentsStored(), `${kind}, run ${run}`).toEqual(await paymentsOnChain(end))
     }
   },
   60_000 + 2_000 * RUNS,
 )
+
+const RECORD_HASH = toFunctionSelector('recordHash()')
+const recordHash = async () => (await world.public.call({ to: world.hub, data: RECORD_HASH })).data
+const confirmed = async () => Number(await world.public.getBlockNumber({ cacheTime: 0 })) - 2
+
+test.each<[string, (before: unknown) => OnCall]>([
+  [
+    'forges a record for logs that it leaves out',
+    (before) => async (method) => (method === 'eth_call' ? answering(() => ({ result: before })) : undefined),
+  ],
+  ['tells no record either', () => async (method) => (method === 'eth_call' ? noState : undefined)],
+])('a first node that %s is not believed beside an honest one without state', async (how, told) => {
+  const indexer = await world.restart({ config: { rpcUrls: [proxy.url, pruned.url] } })
+  while ((await indexer.step()).kind !== 'idle');
+  ;[lie, say] = [() => [], told(await recordHash())]
+  await world.bid(0, [`forged-${how.length}`])
+  await world.test.mine({ blocks: 3 })
+  for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})
+  ;[lie, say] = [null, async () => undefined]
+  const honest = async () => void (await indexer.step().catch(() => {}))
+  await expect
+    .poll(() => honest().then(() => indexer.state.nextBlock), { timeout: 30_000 })
+    .toBe((await confirmed()) + 1)
+  expect(await causesInJournal()).toEqual(await causesOnChain(await confirmed()))
+})
+
+test('a first node whose newest header has another parent, or that calls it finalized, decides nothing', async () => {
+  const config = { rpcUrls: [proxy.url, world.anvil.rpcUrl], confirmation: 'finalized' as const }
+  const indexer = await world.restart({ config })
+  while ((await indexer.step()).kind !== 'idle');
+  const [journalled, { nextBlock }] = [await causesInJournal(), indexer.state]
+  say = async (method, body) =>
+    method === 'eth_getBlockByNumber' && body.includes('"finalized"')
+      ? { body: body.replace('"finalized"', '"latest"') }
+      : method === 'eth_getBlockByNumber' && body.includes('"latest"')
+        ? answering(({ result }) => ({ result: { ...(result as object), parentHash: `0x${'5e'.repeat(32)}` } }))
+        : undefined
+  await world.bid(0, ['early'])
+  await world.test.mine({ blocks: 3 })
+  for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})
+  say = async () => undefined
+  expect(indexer.state.tailBlock).toBe((await confirmed()) + 2)
+  expect(indexer.state.nextBlock - nextBlock).toBeLessThan(10)
+  expect(await causesInJournal()).toEqual(journalled)
+})
+
+test('an only node that lost logs, and the state of confirmed blocks, is refuted by the state of its newest one', async () => {
+  const indexer = await world.restart({ config: { rpcUrls: [proxy.url] } })
+  while ((await indexer.step()).kind !== 'idle');
+  const { nextBlock } = indexer.state
+  lie = () => []
+  await world.bid(0, ['lost'])
+  await world.test.mine({ blocks: 3 })
+  const { hash } = await world.public.getBlock()
+  say = async (method, body) => (method === 'eth_call' && !body.includes(hash) ? noState : undefined)
+  for (let i = 0; i < 3; i++) await expect(indexer.step()).rejects.toThrow("do not make its contracts' record")
+  expect(indexer.state.nextBlock).toBe(nextBlock)
+  ;[lie, say] = [null, async () => undefined]
+  while ((await indexer.step()).kind !== 'idle');
+  expect(await causesInJournal()).toEqual(await causesOnChain(await confirmed()))
+})
 
 /** Logs of some addresses and topics up to a block, as the honest node gives them, and their times, ms. */
 async function logsTo(block: number, address: readonly Hex[], topics: readonly Hex[]) {

@@ -51,15 +51,10 @@ export async function getHeader(
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [typeof block === 'number' ? quantity(block) : block, false])
   if (!raw) return null
-  const header = {
-    number: numberOf(raw.number),
-    hash: raw.hash,
-    parentHash: raw.parentHash,
-    timestampMs: numberOf(raw.timestamp) * 1_000,
-  }
-  if (typeof block === 'number' && header.number !== block) {
+  const { hash, parentHash } = raw
+  const header = { number: numberOf(raw.number), hash, parentHash, timestampMs: numberOf(raw.timestamp) * 1_000 }
+  if (typeof block === 'number' && header.number !== block)
     throw transient(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
-  }
   return header
 }
 
@@ -112,6 +107,8 @@ export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter,
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
+/** More than a block has logs. */
+const LOGS_OF_BLOCK = 1e6
 /** Bytes as nodes write them. Looser hex would let one text be hashed and another be decoded. */
 const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
@@ -131,17 +128,16 @@ function ordered(
     const block = numberOf(log.blockNumber)
     if (!isHex(log.data) || !isHex(log.transactionHash) || !log.topics.every(isHex))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
-    if (log.removed || block < from || block > to || (hash && log.blockHash !== hash)) {
-      throw transient(`eth_getLogs: got a log of block ${block} (${log.blockHash}) for blocks ${from}-${to}`)
-    }
-    if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex)) {
+    const index = numberOf(log.logIndex)
+    if (log.removed || block < from || block > to || index >= LOGS_OF_BLOCK || (hash && log.blockHash !== hash))
+      throw transient(`eth_getLogs: got log ${index} of block ${block} (${log.blockHash}) for blocks ${from}-${to}`)
+    if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex))
       throw transient(`eth_getLogs: got a log of contract ${log.address}`)
-    }
-    const place = block * 1e6 + numberOf(log.logIndex)
+    const place = block * LOGS_OF_BLOCK + index
     if (place <= previous) isSorted = false
     previous = place
   }
   if (isSorted) return logs
-  const byPlace = new Map(logs.map((log) => [Number(log.blockNumber) * 1e6 + Number(log.logIndex), log]))
+  const byPlace = new Map(logs.map((log) => [Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex), log]))
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }

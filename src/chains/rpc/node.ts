@@ -79,6 +79,9 @@ export class Node {
     return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
+  /** Tells whether it failed more than once in a row: after one fault a liar would be believed alone. */
+  isAway = (): boolean => this.#faultsInARow > 1
+
   /** Tells whether it had faults and may be looked at again. */
   needsProbe = (nowMs: number): boolean => !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 

@@ -162,12 +162,12 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node that answers, healthy ones first. One that rests is asked where all do.
+   * Runs the work on every node that answers, healthy ones first. One that is away is asked where all are.
    * @throws ChainUnavailableError when none does
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
     const all = this.#inOrder()
-    const awake = all.filter((node) => node.rank(performance.now()) <= 1)
+    const awake = all.filter((node) => !node.isAway())
     const answers = await Promise.all((awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
@@ -193,7 +193,7 @@ export class NodePool<Hash extends string> {
 
   /**
    * Asks for what is believed for ever: two nodes have to say the same where two are configured. One that can't
-   * answer, or rests, has no say: while the others are away, one node's word counts.
+   * answer, or is away, has no say: while the others are away, one node's word counts.
    * @param heedsTooMuch whether to ask for less where one node alone finds it too much
    * @throws DisagreementError; RpcError of fault too_much where no two agree, or none answers; ChainUnavailableError,
    *   or RpcError of fault refused, when no node answers
@@ -207,8 +207,8 @@ export class NodePool<Hash extends string> {
     let last: Error | null = null
     let tooMuch: RpcError | null = null
     for (const node of this.#inOrder()) {
-      // a node that rests would delay what the others say
-      if (answers.length > 0 && node.rank(performance.now()) > 1) continue
+      // a node that is away would delay what the others say
+      if (answers.length > 0 && node.isAway()) continue
       const answer = await this.#ask(node, ask)
       if ('error' in answer) {
         const { error } = answer

@@ -6,7 +6,7 @@ import { foldRecord, packRecord } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
-import { type ChainState, isHeadStale } from '../../ops/chainState.js'
+import { type ChainState, FINALITY_ALARM_MS, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import {
@@ -56,8 +56,6 @@ export class ChainIndexer {
   #isCheckpointChecked = false
   /** Place of the checkpoint; null before it is looked at, and after a failed step. */
   #place: Place | null = null
-  /** Block that the last look called finalized; null before the first. */
-  #finalized: number | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
@@ -113,7 +111,7 @@ export class ChainIndexer {
       return { kind: 'halted', reason: row.halted }
     }
     const { latest, confirmed: told, confirmedMs } = await chain.heads()
-    const confirmed = confirmedMs === null ? told : await this.#toldTwice(told)
+    const confirmed = confirmedMs === null ? told : await this.#finalizedBy(told)
     this.#clock.see(latest)
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
@@ -141,11 +139,13 @@ export class ChainIndexer {
     return this.#follow(latest, confirmed, place)
   }
 
-  /** A tag is a node's word, and what it confirms stays: the lower of two looks in a row counts. */
-  async #toldTwice(finalized: number): Promise<number> {
-    const before = this.#finalized ?? (await this.#options.chain.heads()).confirmed
-    this.#finalized = finalized
-    return Math.min(before, finalized)
+  /** A tag is a node's word, and what it confirms stays: the lowest counts, but of nodes that stand still for long. */
+  async #finalizedBy(told: number): Promise<number> {
+    const { chain, row } = this.#options
+    if (told < row.nextBlock) return told
+    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config))
+    const moving = looks.filter(({ confirmedMs }) => confirmedMs! > Date.now() - FINALITY_ALARM_MS)
+    return Math.min(...(moving.length > 0 ? moving : looks).map(({ confirmed }) => confirmed))
   }
 
   async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
@@ -157,7 +157,9 @@ export class ChainIndexer {
     const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
-    await this.#write('follow', await this.#provedOf(confirming, place), extension)
+    const proved = await this.#provedOf(confirming, place)
+    if (proved.at(-1)?.trust === 'trusted') await this.#proveHead(tail)
+    await this.#write('follow', proved, extension)
     this.#tail = tail.slice(confirming.length)
     return {
       kind: 'followed',
@@ -249,13 +251,13 @@ export class ChainIndexer {
   }
 
   /** Proves all logs at the newest known block, whose state each node has. @throws Error where they are others */
-  async #proveHead(): Promise<void> {
+  async #proveHead(tail: readonly TailBlock[] = this.#tail): Promise<void> {
     const { chain, row } = this.#options
-    const [top, before] = [this.#tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]
+    const [top, before] = [tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]
     const own = top && before && (await recordAt(chain, top))
     if (!own || chain.role !== 'hub') return
-    if (!isDeepStrictEqual(foldRecord(before, decodedOf(this.#tail).record), own))
-      throw new Error(unrecorded(chain, this.#tailBlock))
+    if (!isDeepStrictEqual(foldRecord(before, decodedOf(tail).record), own))
+      throw new Error(unrecorded(chain, row.nextBlock + tail.length - 1))
     this.state.trust = 'proved'
   }
 

@@ -4,6 +4,7 @@ import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
+import { placeOf } from '../../proof/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommon } from './checkpoint.js'
 
@@ -11,7 +12,7 @@ import { newestCommon } from './checkpoint.js'
  * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
  * next step would halt the chain again.
  * @param block the first block to leave out
- * @throws Error with one sentence that names a possible block; ChainUnavailableError
+ * @throws Error with one sentence that names a possible block; as `placeOf`
  */
 export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, block: number): Promise<RewindTarget> {
   const { startBlock } = chain.config
@@ -22,6 +23,8 @@ export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow,
     throw new Error(`${where} is in the journal up to block ${row.nextBlock - 1}: choose ${row.nextBlock} or earlier.`)
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
+  // the record at a later block would hide logs that are missing below it
+  await placeOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
   if (!header) throw new Error(`${where} has no block ${block - 1} (yet): choose an earlier one, or ask another node.`)
   const known = await knownHashes(pool, row)

@@ -1,7 +1,7 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { decodeLogs, filterOf } from '../../chains/evm/decodeLogs.js'
 import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { LackingError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { minimumEntries } from '../../proof/minima.js'
@@ -39,10 +39,12 @@ const LOGS_AT_ONCE = 8
 export async function extendTail(known: KnownBlocks, latest: Header, maxBlocks: number): Promise<Extension | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
-  const end = row.nextBlock + tail.length - 1 + maxBlocks
+  if (tail[latest.number - row.nextBlock]?.hash.equals(fromHex(latest.hash))) return null
+  const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const newest = latest.number > end ? await getHeader(call, end) : latest
-    if (!newest) throw transient(`eth_getBlockByNumber: block ${end} below the head is missing`)
+    // by the node itself: of another's word about the head it would answer for the parents
+    const newest = await getHeader(call, end)
+    if (!newest) throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
     const headers = await newHeaders(call, known, newest)
     if (headers.length === 0) return null
     const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) => readBlock(call, chain, header))

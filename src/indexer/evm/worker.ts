@@ -45,19 +45,13 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     notify.notify()
   }
 
-  const pauseMs = (): number => {
-    const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer?.state.blockMs ?? 0))
-    return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
-  }
-
   const open = async (): Promise<ChainIndexer> => {
-    const { onStart } = reporting
     const onProgress: Reporting['onProgress'] = (progress) => {
       signOfLife()
       reporting.onProgress(progress)
     }
     const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
-    onStart(row.label, opened)
+    reporting.onStart(row.label, opened)
     for (const block of await unappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },
@@ -71,10 +65,7 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     const { kind, ...numbers } = outcome
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
     if (kind === 'halted' && !isHalted)
-      log.error(
-        { ...line, ...alarmFields('ClusterdChainHalted') },
-        'the chain is halted: a confirmed block was replaced',
-      )
+      log.error({ ...line, ...alarmFields('ClusterdChainHalted') }, 'halted: a confirmed block was replaced')
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     isHalted = kind === 'halted'
@@ -84,7 +75,9 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   return {
     ...{ name: 'the indexer', fields, notify },
     get pollMs() {
-      return isHalted ? HALTED_POLL_MS : pauseMs()
+      if (isHalted) return HALTED_POLL_MS
+      const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer?.state.blockMs ?? 0))
+      return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
     },
     subscribe: () =>
       wsUrl ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,

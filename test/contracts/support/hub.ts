@@ -73,17 +73,7 @@ export async function startHubWorld() {
 
   return {
     ...chain,
-    hub,
-    endpoint,
-    owner,
-    relayer,
-    pauser,
-    alice,
-    bob,
-    carol,
-    receiving,
-    receive,
-    reasonOf,
+    ...{ hub, endpoint, owner, relayer, pauser, alice, bob, carol, receiving, receive, reasonOf },
     abi: hubAbi,
     nextGuid,
     money: () => hubMoney(chain, hub),

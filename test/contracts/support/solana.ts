@@ -87,13 +87,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     if (error) throw new Error(`initializing the registrar: ${error}`)
   }
   return {
-    svm,
-    keys,
-    programId,
-    registrar,
-    programData,
-    send,
-    accountOf,
+    ...{ svm, keys, programId, registrar, programData, send, accountOf },
     balanceOf: (address: PublicKey): bigint => svm.getBalance(addressOf(address)) ?? 0n,
     rentOf: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
     /** Lamports that the treasury begins with. */

@@ -88,8 +88,9 @@ function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment 
       recipient,
       community: words.subarray(160, 192),
       name: words.subarray(192, 224),
-      number: wordToBigInt(heldWords.subarray(0, 32)),
-      reclaimableMs: Number(wordToBigInt(heldWords.subarray(32))) * 1_000,
+      // as large as the contract makes them: of an unconfirmed one a node may say anything
+      number: BigInt.asUintN(64, wordToBigInt(heldWords.subarray(0, 32))),
+      reclaimableMs: Number(BigInt.asUintN(40, wordToBigInt(heldWords.subarray(32)))) * 1_000,
     },
     referral,
     paidMs,
