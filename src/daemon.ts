@@ -85,7 +85,7 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke one connection, or silenced it, has done so to others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
-      look: createMemory((network) => {
+      look: createMemory(this.#writePool, (network) => {
         this.#metrics.wentBack.inc({ network })
         log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
       }),

@@ -110,8 +110,8 @@ function balancesOf(relay: StatusSources['relays'][number]): object[] {
 }
 
 const authorityRow = (network: Network, lamports: bigint): object => ({
-  ...{ network, chain: 'solana', account: 'relay authority', signedToday: '', lastsDays: '' },
-  balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
+  ...{ network, chain: 'solana', account: 'relay authority' },
+  ...{ balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)), signedToday: '', lastsDays: '' },
 })
 
 /** Coins to six digits. */

@@ -107,8 +107,8 @@ it('processes that saw what is gone begin the feed anew by themselves, once', as
   const told: string[] = []
   const looks = [0, 0]
   const listeners = looks.map((_, i) => {
-    const memory = createMemory((network) => told.push(network))
-    const look = (client: Parameters<typeof memory>[0]) => memory(client).then(() => looks[i]!++)
+    const memory = createMemory(world.pool, (network) => told.push(network))
+    const look = () => void memory().then(() => looks[i]!++)
     const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
     return new Listener({ ...options, onError: (error) => told.push(error.message) })
   })

@@ -48,7 +48,7 @@ export const recentPorts = (context: Context): readonly BalancePort[] =>
 
 /**
  * Tells whether a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
- * @throws ChainUnavailableError; ApiError rate_limited
+ * @throws ChainUnavailableError
  */
 export async function meetsRequirements(
   context: Context,
@@ -56,7 +56,7 @@ export async function meetsRequirements(
   wallet: Buffer,
   ports: readonly BalancePort[] = communityPorts(context),
 ): Promise<boolean> {
-  context.caller?.spend(inputsNeeded(requirements).tokens.length)
+  context.caller?.owe(inputsNeeded(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     ...{ wallet, requirements, ports },
     verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet, names),

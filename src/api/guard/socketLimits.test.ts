@@ -40,8 +40,12 @@ it('one address holds as many connections as an address may, but a proxy as many
     const { port } = server.address() as AddressInfo
     const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     const closed = () => sockets.filter(({ closed }) => closed).length
+    let answered = 0
+    for (const socket of sockets) socket.once('data', () => answered++)
     await Promise.all(sockets.map((socket) => once(socket.resume(), 'connect').catch(() => {})))
-    await expect.poll(closed, { timeout: 5_000 }).toBe(isProxy ? 0 : 10)
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => answered + closed(), { timeout: 5_000 }).toBe(30)
+    expect(closed()).toBe(isProxy ? 0 : 10)
     sockets.find((socket) => !socket.closed)!.destroy()
     await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
     closeUnused()

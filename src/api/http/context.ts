@@ -66,8 +66,8 @@ export interface Caller {
   address: string
   /** Tells whether the operator gave the caller's key limits of its own. */
   isRaised: boolean
-  /** Charges the caller for what only the handler knows. @throws ApiError rate_limited */
-  spend(units: number): void
+  /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
+  owe(units: number): void
   /** Id of the last message of a stream that broke off. */
   lastEventId: string | undefined
   /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */

@@ -36,7 +36,7 @@ const ANSWER_MS = 15_000
 export const callerOf = (exchange: Exchange, meter: Meter): Caller => ({
   address: countedAddress(exchange.ip),
   isRaised: meter.isRaised,
-  spend: (units) => meter.spend(units),
+  owe: (units) => meter.giveBack(-units),
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
   stay(ms) {
     // of this answer alone: Node sets it again before the next request

@@ -138,11 +138,10 @@ async function messageFor(
 }
 
 /** The context of a handler: reads change nothing that a caller's leaving would have to stop. */
-function ownContext({ route, exchange, meter, mayStay }: Request, context: Context, changeMs: number): Context {
+function ownContext({ route, exchange, meter }: Request, context: Context, changeMs: number): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  const isAlone = !mayStay && !route.isStream && !route.cost
-  if (isRead) return isAlone ? context : { ...context, caller: callerOf(exchange, meter) }
-  return { ...context, caller: callerOf(exchange, meter), patience: patienceOf(exchange, changeMs) }
+  const own = { ...context, caller: callerOf(exchange, meter) }
+  return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
 }
 
 /** The message of an answer to one caller: what is kept is sent as it is wherever the request adds nothing. */

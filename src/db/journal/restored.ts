@@ -4,8 +4,8 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import type { JournalHead } from '../generated/client.js'
 import { codeList, wordOf } from '../pg/codes.js'
 import { notify } from '../pg/notify.js'
+import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
-import { inTries } from '../pg/tries.js'
 import { endLeaders, lockHead } from './head.js'
 
 /** Parts that begin anew in a network whose database went back in time. */
@@ -56,29 +56,26 @@ const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
     WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
 /** Heads, each with the entry that has the number of the one that was seen. */
-const LOOK = {
-  name: 'look_back',
-  text: `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
-    FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
-    WHERE NOT pg_is_in_recovery()`,
-}
+const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
+  FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
+  WHERE NOT pg_is_in_recovery()`
+
 /**
  * Creates a process's memory of a database: the newest entry of each network. Where that is another one, or is missing,
  * a standby took over that lacked commits, and `beginAfterRestore` is done by itself, once for all processes. A standby
  * that is read is not compared: it lags.
- * @param onBack told of each network once it began anew
- * @returns looks, on a connection outside of a transaction
+ * @returns looks, unless a look is under way; a look that fails is followed by the next
  */
-export function createMemory(onBack: (network: Network) => void) {
-  let memory: readonly Seen[] = []
-  return async (client: pg.ClientBase): Promise<void> => {
+export function createMemory(pool: pg.Pool, onBack: (network: Network) => void): () => Promise<void> {
+  let [memory, isLooking]: [readonly Seen[], boolean] = [[], false]
+  const look = async (): Promise<void> => {
     const asked = [memory.map(({ network }) => network), memory.map(({ seq }) => seq)]
-    const heads = await readRows<Found>(client, LOOK, asked)
+    const heads = await readRows<Found>(pool, LOOK, asked)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
       const network = wordOf(NETWORK_CODE, head.network)
-      await inTries(client, async () => {
+      await inTransaction(pool, async (client) => {
         const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
         const [locked] = await query<Seen>(client, network, feed)
         if (locked!.feedGeneration === head.feedGeneration) await beginAfterRestore(client, network)
@@ -87,9 +84,16 @@ export function createMemory(onBack: (network: Network) => void) {
     }
     if (heads.length > 0) memory = heads
   }
+  return async () => {
+    if (isLooking) return
+    isLooking = true
+    await look().catch(() => {})
+    isLooking = false
+  }
 }
 
 /** Tells whether a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
 const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
-  feedGeneration <= before.feedGeneration &&
-  (generation < before.generation || (generation === before.generation && seen !== before.entry))
+  feedGeneration < before.feedGeneration ||
+  (feedGeneration === before.feedGeneration &&
+    (generation < before.generation || (generation === before.generation && seen !== before.entry)))

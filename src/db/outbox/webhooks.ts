@@ -48,10 +48,8 @@ const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation
   w.failing_ms, w.next_ms, w.created_ms`
 
 /** All webhooks, oldest first. */
-export async function listWebhooks(db: Queryable): Promise<Webhook[]> {
-  const rows = await readRows<Row<Webhook>>(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
-  return rows.map(stored)
-}
+export const listWebhooks = async (db: Queryable): Promise<Webhook[]> =>
+  (await readRows<Row<Webhook>>(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)).map(stored)
 
 /** Stores a webhook, whose first message begins with the feed or goes on after `cursor`. @returns its id */
 export async function addWebhook(

@@ -47,8 +47,8 @@ export interface ListenerOptions {
   onError: (error: Error) => void
   /** Called when it listens on a new connection, since the one before broke or fell silent. */
   onRenewed?: () => void
-  /** Asks on its connection, after each notification and once a second; what it throws breaks the connection. */
-  look?: (client: pg.Client) => Promise<unknown>
+  /** Called after notifications, and once a second. */
+  look?: () => void
 }
 
 /** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
@@ -88,7 +88,7 @@ export class Listener {
 
   /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
   async #listen(loop: Loop): Promise<void> {
-    const { url, signal, onRenewed = () => {}, look = (client: pg.Client) => client.query('SELECT 1') } = this.#options
+    const { url, signal, onRenewed = () => {}, look = () => {} } = this.#options
     const heard = createNotify()
     const client = new pg.Client({
       connectionString: url,
@@ -109,7 +109,8 @@ export class Listener {
       this.#hasListened = true
       this.#hear('')
       while (!signal.aborted) {
-        await look(client)
+        look()
+        await client.query('SELECT 1')
         loop.succeeded()
         await pause(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)

@@ -80,10 +80,8 @@ const sampler =
     of: (columns: C) => T,
     values: unknown[] = [],
   ): Promise<Sample<T>> => {
-    const { rows } = await client.query<C & { n: number }>(
-      `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`,
-      values,
-    )
+    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
+    const { rows } = await client.query<C & { n: number }>(counted, values)
     return { count: rows[0]?.n ?? 0, first: rows.map(of) }
   }
 
