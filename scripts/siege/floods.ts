@@ -35,6 +35,8 @@ const post = (path: string, body: unknown, headers?: Record<string, string>): Ca
   ...(headers && { headers }),
 })
 const many = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+/** As many fields as a body has room for, none of which any schema knows. */
+const unknown = Object.fromEntries(many(6_000, (i) => [`k${i}`, 0]))
 const names = (count: number) => many(count, () => ({ name: `n${randomBytes(8).toString('hex')}` }))
 
 /** Floods without a key. */
@@ -69,6 +71,7 @@ export function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers
         ...{ network: spoke, sender: hex(20), names: [{ name: 'too-much', amountWei: (2n ** 200n).toString() }] },
       }),
     ),
+    flood('unknown fields', 8, () => post('/v1/names/register/evm', unknown)),
     flood('bulk addresses', 2, () =>
       post(
         '/v1/names/address',

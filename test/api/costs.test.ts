@@ -87,6 +87,7 @@ const quote = (network: string) => () => ({
 })
 const oldQuote = () => ({ ...quote('11155111')(), sender: randomAddress() })
 const proof = async () => ({ ...(await proofOf(world(), solanaAccount())), signature: `0x${'ab'.repeat(64)}` })
+const unknown = Object.fromEntries(times(6_000, (i) => [`k${i}`, 0]))
 const as = () => other
 const inCluster = () => owner
 
@@ -113,7 +114,7 @@ const DEAREST: Record<string, Ask> = {
     as,
     body: () => ({ type: 'solana', name: `g${++fresh}`, isPrivate: false, passphrase: 'x'.repeat(100) }),
   },
-  'post /v1/clusters/generate/wallet/confirm': { as, body: () => ({ address: other.address }) },
+  'post /v1/clusters/generate/wallet/confirm': { what: '6,000 unknown fields', as, body: () => unknown },
   'post /v1/clusters/generate/wallet/recover': { as, body: () => ({ address: other.address, share: '0x00' }) },
   'post /v1/bundle': { as },
   'post /v1/bundle/wallets': { what: '100 wallets', as, body: () => added(100) },
