@@ -99,7 +99,7 @@ export class Listener {
     // the next question reports it
     client.on('error', () => {})
     client.on('notification', ({ payload = '' }) => {
-      heard.notify()
+      if (!payload.endsWith(BLOCK)) heard.notify()
       this.#hear(payload)
     })
     try {

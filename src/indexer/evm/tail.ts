@@ -39,16 +39,17 @@ const LOGS_AT_ONCE = 8
 export async function extendTail(known: KnownBlocks, latest: Header, maxBlocks: number): Promise<Extension | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
-  if (tail[latest.number - row.nextBlock]?.hash.equals(fromHex(latest.hash))) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    // by the node itself: of another's word about the head it would answer for the parents
-    const newest = await getHeader(call, end)
-    if (!newest) throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
-    const headers = await newHeaders(call, known, newest)
-    if (headers.length === 0) return null
-    const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) => readBlock(call, chain, header))
-    return { dropFrom: headers[0]!.number, blocks }
+    const read = async (newest: Header | null): Promise<Extension | null> => {
+      if (!newest) throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
+      const headers = await newHeaders(call, known, newest)
+      const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) => readBlock(call, chain, header))
+      return headers[0] ? { dropFrom: headers[0].number, blocks } : null
+    }
+    const readOwn = async () => read(await getHeader(call, end))
+    // another node's header may be none of this one's chain
+    return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
 }
 

@@ -180,9 +180,8 @@ async function rulesOf(
   payments: readonly OpenPayment[],
 ): Promise<RulesOf> {
   const since = new Map<string, number>()
-  for (const { communityName: name, paidMs } of payments) {
+  for (const { communityName: name, paidMs } of payments)
     if (name !== null) since.set(name, Math.min(paidMs, since.get(name) ?? paidMs))
-  }
   if (since.size === 0) return new Map()
   const { generation } = await readHead(db, network)
   return readRules(db, network, generation, since)
