@@ -4,7 +4,7 @@ import type { TextFile } from './tree.js'
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
   '(top)': 892,
-  api: 8_135,
+  api: 8_133,
   chains: 6_598,
   cli: 3_208,
   client: 907,
@@ -15,7 +15,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   ops: 1_370,
   proof: 292,
   push: 750,
-  registry: 4_205,
+  registry: 4_203,
   relayer: 2_085,
   testing: 4_909,
   web: 3_736,
