@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type ChainState, FINALITY_ALARM_MS } from '../src/ops/chainState.js'
@@ -9,9 +10,8 @@ import { type OutboxState, showOutbox } from '../src/relayer/report.js'
 import { LOOP_LIMIT_MS } from '../src/status.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
-const rules = [
-  ...readFileSync('examples/prometheus/alerts.yml', 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g),
-].map(([, alert, expr]) => ({
+const FILE = 'examples/prometheus/alerts.yml'
+const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(([, alert, expr]) => ({
   alert: alert!,
   expr: expr!,
 }))
@@ -125,6 +125,12 @@ describe('the alert rules', () => {
 
   it.each(rules)('$alert fires in its state, on metrics that there are', async ({ alert, expr }) => {
     expect(firing(expr, await scrapes(REHEARSALS[alert]!))).not.toEqual([])
+  })
+
+  it('are what promtool takes, where it is installed', ({ skip }) => {
+    const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' })
+    if (checked.error) return skip('promtool is not installed')
+    expect(checked.status, checked.stdout + checked.stderr).toBe(0)
   })
 })
 

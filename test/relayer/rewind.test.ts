@@ -79,7 +79,7 @@ describe('a rewind of the hub', () => {
     expect(await heads()).toMatchObject([
       { generation: generation + 1, feed_generation: generation + 1, caught_up: false },
     ])
-    expect(report.names.first.map(({ name }) => name)).toEqual([name])
+    expect(report.names.first).toMatchObject([{ name, to: null }])
     expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({ nextBlock: first, halted: null })
     const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
     expect(rows).toEqual([{ settled: false }])

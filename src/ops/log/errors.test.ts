@@ -63,13 +63,7 @@ describe('an error in the log', () => {
 
   it('tells which rule of PostgreSQL a statement broke, and no row of it', () => {
     const error = new pg.DatabaseError('duplicate key', 1, 'error')
-    const words = {
-      code: '23505',
-      severity: 'ERROR',
-      table: 'names',
-      constraint: 'names_won',
-      routine: '_bt_check_unique',
-    }
+    const words = { code: '23505', severity: 'ERROR', table: 'names', constraint: 'won', routine: '_bt_check_unique' }
     expect(loggedError(Object.assign(error, words, { detail: SECRET, where: SECRET }))).toMatchObject(words)
     expect(logged(error)).not.toContain(SECRET)
   })
