@@ -29,7 +29,7 @@ const trustIn = ({ config }: EvmChain, own: ChainRecord | null): Trust => {
 
 /** Sentence for logs in the journal that are not the contracts'. */
 export const unrecorded = ({ config }: EvmChain, block: number): string =>
-  `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --block ${config.startBlock}\` with another node brings them in`
+  `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
  * Record that a chain's contracts keep as of a block, by two nodes where two answer; null where no node has the block's
