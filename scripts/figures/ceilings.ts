@@ -10,7 +10,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   client: 907,
   config: 1_319,
   contracts: 49,
-  db: 7_432,
+  db: 7_428,
   indexer: 2_362,
   ops: 1_370,
   proof: 292,

@@ -107,11 +107,11 @@ export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter,
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** More than a block has logs. */
-const LOGS_OF_BLOCK = 1e6
 /** Bytes as nodes write them. Looser hex would let one text be hashed and another be decoded. */
 const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
+/** More than a block has logs. */
+const LOGS_OF_BLOCK = 1e6
 /**
  * Checks and sorts a node's logs, and drops duplicates.
  * @throws RpcError transient for a log outside the request, or of another form than logs have

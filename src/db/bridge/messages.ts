@@ -6,13 +6,11 @@ import { type ChainKey, execute, type Queryable } from '../pg/rows.js'
 /** True for a message `m` that the hub has received in a confirmed block. */
 const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
 
-/** Statement that deletes a spoke's unconfirmed messages from a block on, or below it. */
-const messagesGo = (name: string, blocks: '>=' | '<') => ({
-  name,
-  text: `DELETE FROM messages m WHERE network = $1 AND chain = $2 AND block ${blocks} $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
-})
-const DROP_MESSAGES = messagesGo('drop_messages', '>=')
-const FORGET_MESSAGES = messagesGo('forget_messages', '<')
+/** Statement that deletes unconfirmed rows. */
+const removal = (name: string, rows: string) => ({ name, text: `DELETE FROM ${rows} AND NOT confirmed` })
+const OF_SPOKE = `messages m WHERE network = $1 AND chain = $2 AND NOT ${IS_RECEIVED}`
+const DROP_MESSAGES = removal('drop_messages', `${OF_SPOKE} AND block >= $3`)
+const FORGET_MESSAGES = removal('forget_messages', `${OF_SPOKE} AND block < $3`)
 
 /**
  * Replaces the unconfirmed messages of a spoke from a block on. A reorged spoke may use a guid again, except that of a
@@ -67,11 +65,8 @@ async function upsertMessages(
   await execute(db, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
 }
 
-const receiptsGo = (name: string, blocks: '>=' | '<') => ({
-  ...{ name, text: `DELETE FROM received WHERE network = $1 AND block ${blocks} $2 AND NOT confirmed` },
-})
-const DROP_RECEIPTS = receiptsGo('drop_received', '>=')
-const FORGET_RECEIPTS = receiptsGo('forget_received', '<')
+const DROP_RECEIPTS = removal('drop_received', 'received WHERE network = $1 AND block >= $2')
+const FORGET_RECEIPTS = removal('forget_received', 'received WHERE network = $1 AND block < $2')
 
 /** Replaces the unconfirmed receipts of a hub from a block on. */
 export async function writeTailReceipts(

@@ -67,7 +67,8 @@ const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryO
  * @returns looks, unless a look is under way; a look that fails is followed by the next
  */
 export function createMemory(pool: pg.Pool, onBack: (network: Network) => void): () => Promise<void> {
-  let [memory, isLooking]: [readonly Seen[], boolean] = [[], false]
+  let memory: readonly Seen[] = []
+  let isLooking = false
   const look = async (): Promise<void> => {
     const asked = [memory.map(({ network }) => network), memory.map(({ seq }) => seq)]
     const heads = await readRows<Found>(pool, LOOK, asked)

@@ -134,7 +134,7 @@ async function compare(client: pg.Client, dir: string) {
   const missing = new Map(own.map((migration) => [migration.name, migration]))
   const { rows: tables } = await client.query<{ found: boolean }>(`SELECT to_regclass('${TABLE}') IS NOT NULL AS found`)
   if (!tables[0]!.found) return { missing: own, newer: [], isNew: true }
-  const { rows } = await client.query<Migration>(`SELECT name, checksum FROM ${TABLE} ORDER BY name`)
+  const { rows } = await client.query<Omit<Migration, 'sql'>>(`SELECT name, checksum FROM ${TABLE} ORDER BY name`)
   const newer: string[] = []
   for (const { name, checksum } of rows) {
     const migration = missing.get(name)
