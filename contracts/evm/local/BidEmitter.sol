@@ -2,16 +2,24 @@
 pragma solidity 0.8.37;
 
 /// @title Fills a local chain with registrations for benchmarks
-/// @notice Its runtime code is put at a hub's address by `anvil_setCode`; it keeps nothing and takes no money.
+/// @notice Its runtime code is put at a hub's address by `anvil_setCode`; it takes no money. It keeps its record
+/// (IRecord.sol) as the hub does, on top of the hub's own word, which goes into its first word of storage.
 contract BidEmitter {
     event Bid(bytes32 from, uint256 amount, bytes32 name);
+
+    bytes32 public recordHash;
 
     /// @notice Emits `count` logs like the hub's for winning bids: bid n has a name of its own ("b" and n in at least
     /// seven digits), a bidder of its own (an address derived from n) and the amount 0.01 ether.
     function emitBids(uint256 start, uint256 count) external {
+        bytes32 record = recordHash;
         for (uint256 n = start; n < start + count; ++n) {
-            emit Bid(bytes32(uint256(uint160(uint256(keccak256(abi.encode(n)))))), 0.01 ether, nameOf(n));
+            bytes32 from = bytes32(uint256(uint160(uint256(keccak256(abi.encode(n))))));
+            bytes32 name = nameOf(n);
+            record = keccak256(abi.encode(record, block.timestamp, Bid.selector, from, 0.01 ether, name));
+            emit Bid(from, 0.01 ether, name);
         }
+        recordHash = record;
     }
 
     function nameOf(uint256 n) public pure returns (bytes32) {
