@@ -125,8 +125,7 @@ export class AirdropWatcher {
     try {
       return await chain.rpc.quorum((call) => readClaims(call, watched, from, to))
     } catch (error) {
-      const isTooMuch = error instanceof RpcError && error.fault === 'too_much' && from !== to
-      if (isTooMuch) {
+      if (error instanceof RpcError && error.fault === 'too_much' && from !== to) {
         this.#width.tooMuch(to - from + 1)
         return null
       }
@@ -138,10 +137,7 @@ export class AirdropWatcher {
   async #restart(watched: WatchedAirdrop, from: number): Promise<number> {
     if (!(await isCheckpointReplaced(this.#options.chain, watched)))
       throw transient(`block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`)
-    await this.#write(async (client) => {
-      await restartClaims(client, watched)
-      return true
-    })
+    await this.#write((client) => restartClaims(client, watched))
     this.#options.onRestart?.(watched.community)
     return 0
   }
@@ -149,14 +145,15 @@ export class AirdropWatcher {
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
     const from = watched.nextBlock
     const { rpc } = this.#options.chain
-    const { claims } = latest < from ? NONE : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
+    const seen = latest < from ? null : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
+    const claims = seen?.claims ?? []
     const keys = claims.map(keyOf).join()
     if (this.#tails.get(watched.airdrop) === keys) return
     if (await this.#write((client) => storeUnconfirmedClaims(client, watched, claims)))
       this.#tails.set(watched.airdrop, keys)
   }
 
-  #write(work: (client: pg.PoolClient) => Promise<boolean>): Promise<boolean> {
+  #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const { pool, chain, epoch } = this.#options
     return inTransaction(pool, async (client) => {
       await assertLeader(client, chain.network, epoch)
@@ -166,8 +163,6 @@ export class AirdropWatcher {
     })
   }
 }
-
-const NONE = { claims: [] }
 
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')

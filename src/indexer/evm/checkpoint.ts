@@ -50,11 +50,8 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
   if (!(await isCheckpointReplaced(chain, row)))
     throw new Error(`getting block ${row.nextBlock - 1}: a node does not have it, or is on another fork`)
   if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row, epoch))) return
-  throw new DeepReorgError(
-    chain.config.local
-      ? `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; block ${row.nextBlock - 1} has been replaced`
-      : `block ${row.nextBlock - 1} has been replaced`,
-  )
+  const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
+  throw new DeepReorgError(`${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`)
 }
 
 /**
