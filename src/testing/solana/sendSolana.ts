@@ -12,21 +12,10 @@ const CONFIRM_DEADLINE_MS = 30_000
 const POLL_MS = 20
 const AIRDROP_LAMPORTS = 100_000_000_000
 
-/** A transaction that landed and failed, with its log. */
-class SolanaTransactionError extends Error {
-  override name = 'SolanaTransactionError'
-  constructor(
-    readonly signature: string,
-    readonly reason: unknown,
-  ) {
-    super(`sending ${signature}: ${JSON.stringify(reason)}`)
-  }
-}
-
 /**
  * Signs and sends one transaction, paid by the first signer, and waits for commitment "confirmed".
  * @returns its signature
- * @throws SolanaTransactionError when it fails, Error when it isn't confirmed in 30 s
+ * @throws Error with its `signature` when it fails, Error when it isn't confirmed in 30 s
  */
 export async function sendSolana(
   connection: Connection,
@@ -49,7 +38,8 @@ export async function confirmSolana(connection: Connection, signatures: readonly
   while (performance.now() < end) {
     const { value } = await connection.getSignatureStatuses([...open])
     const failed = value.findIndex((status) => status?.err)
-    if (failed >= 0) throw new SolanaTransactionError(open[failed]!, value[failed]!.err)
+    const [signature, reason] = [open[failed], JSON.stringify(value[failed]?.err)]
+    if (signature) throw Object.assign(new Error(`sending ${signature}: ${reason}`), { signature })
     open = open.filter((_, index) => !isConfirmed(value[index]?.confirmationStatus))
     if (open.length === 0) return
     await sleep(POLL_MS)
