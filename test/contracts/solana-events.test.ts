@@ -28,7 +28,6 @@ function rawOf(inner: readonly Buffer[], change: Partial<NonNullable<RawTransact
   const instructions = inner.map((data) => ({ programIdIndex: 1, data: bs58.encode(data) }))
   return {
     slot: 1,
-    blockTime: Number(NOW),
     transaction: { signatures: [], message: { accountKeys: [OTHER, world.programId.toBase58()] } },
     meta: { err: null, innerInstructions: [{ instructions }], ...change },
   }

@@ -7,8 +7,6 @@ import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
   slot: number
-  /** Seconds since the epoch. */
-  blockTime: number | null
   transaction: { signatures: string[]; message: { accountKeys: string[] } }
   meta: {
     err: unknown

@@ -9,7 +9,7 @@ const meta = { err: null, logMessages: [], innerInstructions: [] }
 const answering =
   (signature: string) =>
   async <T>(): Promise<T> =>
-    ({ slot: 7, blockTime: 1, meta, transaction: { signatures: [signature], message: EMPTY } }) as T
+    ({ slot: 7, meta, transaction: { signatures: [signature], message: EMPTY } }) as T
 const EMPTY = { accountKeys: [], instructions: [] }
 
 it('takes no other transaction for the one that was asked for', async () => {

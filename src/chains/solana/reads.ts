@@ -13,11 +13,7 @@ export interface ListedTransaction {
   slot: number
 }
 
-/** Decoded transaction with its time. */
-export interface ReadTransaction extends ListedTransaction, DecodedTransaction {
-  /** Seconds since the epoch, null where the node doesn't know. */
-  blockTime: number | null
-}
+export type ReadTransaction = ListedTransaction & DecodedTransaction
 
 /** Newest slot of a commitment. */
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
@@ -48,6 +44,13 @@ export async function readSequences(call: Call, registrar: Registrar, commitment
   if (!data) return { payments: 0, communityPayments: 0 }
   const { sequence, communitySequence } = registrar.decodeState(data)
   return { payments: Number(sequence), communityPayments: Number(communitySequence) }
+}
+
+/** Time for which a payment is held at most, ms, which `initialize` fixed. @throws LackingError before it */
+export async function readHeldMs(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
+  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
+  if (!data) throw new LackingError('getAccountInfo: the program is not initialized')
+  return Number(registrar.decodeState(data).reclaimSeconds) * 1_000
 }
 
 /** An account as nodes show it. */
@@ -202,8 +205,7 @@ export class UnshownError extends LackingError {}
 
 /** A transaction that no node can show, without events: the program's counters tell whether it held a payment. */
 export const laidAside = (listed: ListedTransaction, { message }: UnshownError): ReadTransaction => ({
-  ...{ ...listed, blockTime: null },
-  ...{ ...noEvents(), unknown: [message] },
+  ...{ ...listed, ...noEvents(), unknown: [message] },
 })
 
 /** Tells whether a transaction was given without its events. */
@@ -250,7 +252,7 @@ export async function readTransaction(
   // a broken proxy may swap answers
   if (tx.transaction.signatures[0] !== signature)
     throw transient(`getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
-  return { signature, slot: tx.slot, blockTime: tx.blockTime, ...decodeTransaction(registrar, tx) }
+  return { signature, slot: tx.slot, ...decodeTransaction(registrar, tx) }
 }
 
 /** Decodes a listed signature to its 64 bytes. @throws RpcError transient for anything else */

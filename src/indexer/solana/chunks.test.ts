@@ -48,7 +48,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Ca
     const { event, slot = SLOT } = shown
     const innerInstructions = event ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }] : []
     const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
-    return { slot, blockTime: 1, meta: { err: null, innerInstructions }, transaction } as T
+    return { slot, meta: { err: null, innerInstructions }, transaction } as T
   }
 }
 

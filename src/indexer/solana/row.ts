@@ -18,36 +18,27 @@ export interface ProgramIdentity extends QuotedProgram {
   quoteKeys: readonly Uint8Array[]
 }
 
-/** The longest time after which a payment may be reclaimed, a month by the program, with room for clocks. */
-const LONGEST_HELD_MS = 31 * 86_400_000
-
-/** Time of a payment: its block's, or that of reading where it does not fit the time of reclaiming (Surfpool's). */
-function timeOf({ blockTime }: Pick<ReadTransaction, 'blockTime'>, nowMs: number, reclaimableMs: number): number {
-  const ms = blockTime === null ? 0 : blockTime * 1_000
-  return ms <= reclaimableMs && ms >= reclaimableMs - LONGEST_HELD_MS ? ms : nowMs
-}
+/** A program with the time that its payments are held at most, ms (`readHeldMs`). */
+export type HoldingProgram = ProgramIdentity & { heldMs: number }
 
 /** Fields of a payment that come from its transaction and payer. */
 const originOf = (
   tx: ReadTransaction,
   { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,
-  nowMs: number,
+  { heldMs }: HoldingProgram,
 ) => ({
   tx: signatureBytes(tx.signature),
   block: tx.slot,
   blockHash: null,
   payer: Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE.solana), payer]),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  paidMs: timeOf(tx, nowMs, Number(reclaimableAt) * 1_000),
+  // no block's time, which a node may make up: the program adds the same time to each payment's
+  paidMs: Number(reclaimableAt) * 1_000 - heldMs,
 })
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
-function namePayment(
-  { network, genesisHash, programId, quoteKeys }: ProgramIdentity,
-  tx: ReadTransaction,
-  paid: SeenPayment,
-  nowMs: number,
-): Payment<NameTarget> {
+function namePayment(program: HoldingProgram, tx: ReadTransaction, paid: SeenPayment): Payment<NameTarget> {
+  const { network, genesisHash, programId, quoteKeys } = program
   const source = paymentSource(genesisHash, programId)
   return {
     id: paymentMessageId(source, paid.sequence),
@@ -63,7 +54,7 @@ function namePayment(
       verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, paid, nowMs),
+    ...originOf(tx, paid, program),
   }
 }
 
@@ -72,14 +63,13 @@ const withinNumber = (value: bigint): number => Number(value > MAX ? MAX : value
 
 /** A payment for a community name as it is stored. */
 function communityPayment(
-  { genesisHash, programId }: ProgramIdentity,
+  program: HoldingProgram,
   tx: ReadTransaction,
   seen: SeenCommunityPayment,
-  nowMs: number,
 ): Payment<CommunityNameTarget> {
   const { sequence, token, amount, community, name, number } = seen
   return {
-    id: communityPaymentId(genesisHash, programId, sequence),
+    id: communityPaymentId(program.genesisHash, program.programId, sequence),
     sequence: Number(sequence),
     money: { token: token ? bs58.encode(token) : NATIVE, amount },
     target: {
@@ -90,14 +80,14 @@ function communityPayment(
       number,
       reclaimableMs: Number(seen.reclaimableAt) * 1_000,
     },
-    ...originOf(tx, seen, nowMs),
+    ...originOf(tx, seen, program),
   }
 }
 
 /** All payments of a transaction as they are stored. */
-export const paymentsOf = (identity: ProgramIdentity, tx: ReadTransaction, nowMs: number): Payment[] => [
-  ...tx.payments.map((paid) => namePayment(identity, tx, paid, nowMs)),
-  ...tx.communityPayments.map((paid) => communityPayment(identity, tx, paid, nowMs)),
+export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Payment[] => [
+  ...tx.payments.map((paid) => namePayment(program, tx, paid)),
+  ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]
 
 const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused', released: 'released' } as const

@@ -5,14 +5,21 @@ import { noEvents, type SeenCommunityPayment, type SeenPayment } from '../../cha
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { communityPaymentId, paymentMessageId, paymentSource, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
-import type { ProgramIdentity } from './row.js'
+import type { HoldingProgram } from './row.js'
 import { SequenceTracker } from './sequence.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
-const identity: ProgramIdentity = { network: 'mainnet', genesisHash: word(1), programId: word(2), quoteKeys: [word(3)] }
+const HELD_MS = 604_800_000
+const identity: HoldingProgram = {
+  network: 'mainnet',
+  genesisHash: word(1),
+  programId: word(2),
+  quoteKeys: [word(3)],
+  heldMs: HELD_MS,
+}
 const payer = Buffer.from(Keypair.generate().publicKey.toBytes())
 const PAID_S = 1_800_000_000
-const RECLAIMABLE_AT = 1_800_604_800n
+const RECLAIMABLE_AT = BigInt(PAID_S + HELD_MS / 1_000)
 
 function paid(sequence: bigint): SeenPayment {
   const terms = { payer, name: nameToWord('ann'), amountWei: 7n, lamports: 9n, expiresAt: 11n, referral: word(0) }
@@ -24,7 +31,7 @@ const forCommunity = (sequence: bigint, changes: Partial<SeenCommunityPayment> =
   ...changes,
 })
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
-  ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot, blockTime: PAID_S },
+  ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot },
   ...{ ...noEvents(true), ...events },
 })
 const trackerAt = (names = 0, communityNames = 0) => new SequenceTracker(identity, { names, communityNames })
@@ -35,15 +42,12 @@ const stateOf = ({ known, isWhole }: SequenceTracker) => [known.names, known.com
 describe('the payments of a program', () => {
   it('are given as they are stored', () => {
     const token = word(6)
-    const { payments } = trackerAt().advance(
-      [
-        tx(7, {
-          payments: [paid(1n)],
-          communityPayments: [forCommunity(1n), forCommunity(2n, { token, referral: word(4) })],
-        }),
-      ],
-      0,
-    )
+    const { payments } = trackerAt().advance([
+      tx(7, {
+        payments: [paid(1n)],
+        communityPayments: [forCommunity(1n), forCommunity(2n, { token, referral: word(4) })],
+      }),
+    ])
     const origin = {
       ...{ tx: Buffer.alloc(64, 7), block: 7, blockHash: null, payer: Buffer.of(2, ...payer), paidMs: PAID_S * 1_000 },
       referral: null,
@@ -64,20 +68,20 @@ describe('the payments of a program', () => {
 
   it('are counted apart, each count with its gaps', () => {
     const tracker = trackerAt(3, 5)
-    tracker.advance([tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] })], 0)
+    tracker.advance([tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] })])
     expect(stateOf(tracker)).toEqual([4, 6, false])
-    tracker.advance([tx(2, { payments: [paid(5n)], communityPayments: [forCommunity(8n)] })], 0)
+    tracker.advance([tx(2, { payments: [paid(5n)], communityPayments: [forCommunity(8n)] })])
     expect(stateOf(tracker)).toEqual([6, 6, false])
-    tracker.advance([tx(3, { communityPayments: [forCommunity(7n)] })], 0)
+    tracker.advance([tx(3, { communityPayments: [forCommunity(7n)] })])
     expect(stateOf(tracker)).toEqual([6, 8, true])
   })
 
   it('come once, however often a node lists them, and leave no gap behind', () => {
     const tracker = trackerAt()
     const twice = tx(1, { payments: [paid(1n)], communityPayments: [forCommunity(1n)] })
-    expect(tracker.advance([twice, twice], 0).payments).toHaveLength(2)
+    expect(tracker.advance([twice, twice]).payments).toHaveLength(2)
     expect(tracker.hasRead(twice.signature)).toBe(true)
-    expect(tracker.advance([twice], 0).payments).toHaveLength(2)
+    expect(tracker.advance([twice]).payments).toHaveLength(2)
     expect(stateOf(tracker)).toEqual([1, 1, true])
     tracker.forgetRead()
     expect(tracker.hasRead(twice.signature)).toBe(false)
@@ -89,27 +93,24 @@ describe('a transaction that no node could show', () => {
     const tracker = trackerAt()
     const aside = tx(1, { ...noEvents(), unknown: ['getTransaction: not supported'] })
     const next = tx(2, { payments: [paid(2n)] })
-    tracker.advance([aside, next], 0)
+    tracker.advance([aside, next])
     expect([...stateOf(tracker), tracker.hasRead(next.signature)]).toEqual([0, 0, false, true])
     expect(tracker.hasRead(aside.signature)).toBe(false)
-    tracker.advance([tx(1, { payments: [paid(1n)] })], 0)
+    tracker.advance([tx(1, { payments: [paid(1n)] })])
     expect([...stateOf(tracker), tracker.hasRead(aside.signature)]).toEqual([2, 0, true, true])
   })
 })
 
 describe('what becomes of payments', () => {
   it('is told by both kinds of events', () => {
-    const { outcomes } = trackerAt().advance(
-      [
-        tx(9, {
-          closed: (['settled', 'refunded', 'reclaimed'] as const).map((kind, i) => ({ kind, sequence: BigInt(i + 1) })),
-          communityOutcomes: (['refused', 'released', 'reclaimed', 'collected'] as const).map((kind, i) => ({
-            ...{ kind, sequence: BigInt(i + 1), isPaid: true },
-          })),
-        }),
-      ],
-      0,
-    )
+    const { outcomes } = trackerAt().advance([
+      tx(9, {
+        closed: (['settled', 'refunded', 'reclaimed'] as const).map((kind, i) => ({ kind, sequence: BigInt(i + 1) })),
+        communityOutcomes: (['refused', 'released', 'reclaimed', 'collected'] as const).map((kind, i) => ({
+          ...{ kind, sequence: BigInt(i + 1), isPaid: true },
+        })),
+      }),
+    ])
     expect(outcomes).toEqual([
       { id: nameId(1n), outcome: 'released', block: 9 },
       { id: nameId(2n), outcome: 'refused', block: 9 },
@@ -124,10 +125,10 @@ describe('what becomes of payments', () => {
     const tracker = trackerAt()
     const refused = { kind: 'refused', sequence: 1n, isPaid: true } as const
     const early = { id: communityId(1n), outcome: 'refused', block: 4 }
-    expect(tracker.advance([tx(4, { communityOutcomes: [refused] })], 0).outcomes).toEqual([early])
+    expect(tracker.advance([tx(4, { communityOutcomes: [refused] })]).outcomes).toEqual([early])
     tracker.forgetOutcomes([])
     expect(stateOf(tracker)).toEqual([0, 0, false])
-    expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })], 0).outcomes).toEqual([early])
+    expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })]).outcomes).toEqual([early])
     tracker.forgetOutcomes([early.id])
     expect(stateOf(tracker)).toEqual([0, 1, true])
   })

@@ -1,7 +1,7 @@
 import { isLaidAside, type ReadTransaction } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { knownUpTo } from '../../registry/payment/quote.js'
-import { outcomesOf, type ProgramIdentity, paymentsOf } from './row.js'
+import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
 
 /** Sequences of a program's two counts of payments: for names on the hub, and for community names. */
 export interface Sequences {
@@ -42,7 +42,7 @@ class Count {
  * same transactions give the same again.
  */
 export class SequenceTracker {
-  readonly #identity: ProgramIdentity
+  readonly #program: HoldingProgram
   readonly #names: Count
   readonly #communityNames: Count
   readonly #read = new Set<string>()
@@ -50,8 +50,8 @@ export class SequenceTracker {
   readonly #early = new Map<string, ConfirmedOutcome>()
 
   /** @param known every payment up to these sequences is stored */
-  constructor(identity: ProgramIdentity, known: Sequences) {
-    this.#identity = identity
+  constructor(program: HoldingProgram, known: Sequences) {
+    this.#program = program
     this.#names = new Count(known.names)
     this.#communityNames = new Count(known.communityNames)
   }
@@ -71,12 +71,12 @@ export class SequenceTracker {
   }
 
   /** Advances over transactions in the order of the chain. */
-  advance(txs: readonly ReadTransaction[], nowMs: number): Tracked {
+  advance(txs: readonly ReadTransaction[]): Tracked {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
       if (!isLaidAside(tx)) this.#read.add(tx.signature)
-      for (const payment of paymentsOf(this.#identity, tx, nowMs)) payments.set(hexOf(payment.id), payment)
-      for (const outcome of outcomesOf(this.#identity, tx)) this.#early.set(hexOf(outcome.id), outcome)
+      for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
+      for (const outcome of outcomesOf(this.#program, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }
     for (const { target, sequence } of payments.values())
       (target.kind === 'name' ? this.#names : this.#communityNames).add(sequence)

@@ -4,7 +4,7 @@ import { listTransactions, type ReadTransaction, readListed } from '../../chains
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { paymentsOf } from './row.js'
+import { type HoldingProgram, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Time limit of a list: of a minute's slots. */
@@ -15,11 +15,13 @@ const LIST_MS = 20_000
  */
 export class PaymentTail {
   readonly #options: PaymentWatcherOptions
+  readonly #program: HoldingProgram
   /** Ids of the stored payments; null until they were written once. */
   #stored: string | null = null
 
-  constructor(options: PaymentWatcherOptions) {
+  constructor(options: PaymentWatcherOptions, program: HoldingProgram) {
     this.#options = options
+    this.#program = program
   }
 
   /**
@@ -29,10 +31,10 @@ export class PaymentTail {
    * @returns the number of payments
    */
   async step(listedTo: string | null, downToSlot: number): Promise<number> {
-    const { pool, rpc, identity, chain, commitment, epoch, nowMs = Date.now } = this.#options
-    const { network } = identity
+    const { pool, rpc, chain, commitment, epoch } = this.#options
+    const { network } = this.#program
     const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo, downToSlot))
-    const payments = txs.flatMap((tx) => paymentsOf(identity, tx, nowMs()))
+    const payments = txs.flatMap((tx) => paymentsOf(this.#program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (this.#stored === ids) return payments.length
     await inTransaction(pool, async (client) => {

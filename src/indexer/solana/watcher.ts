@@ -5,6 +5,7 @@ import {
   type ListedTransaction,
   listTransactions,
   type ReadTransaction,
+  readHeldMs,
   readSequences,
   type Sequences,
   signatureBytes,
@@ -146,7 +147,7 @@ export class PaymentWatcher {
     const { pool, identity, chain, epoch, onUnknown } = this.#options
     const { network } = identity
     const { tracker } = memory
-    const { payments, outcomes } = tracker.advance(txs, this.#nowMs())
+    const { payments, outcomes } = tracker.advance(txs)
     for (const { signature, unknown } of txs) if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
@@ -191,16 +192,18 @@ export class PaymentWatcher {
 
 /** Loads the state between steps. A failed step drops it: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
-  const { pool, identity, chain, startSlot } = options
+  const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
+  // the word of two nodes: it decides when each payment was made
+  const program = { ...identity, heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)) }
   const cursor = await readCursor(pool, { network: identity.network, chain }, startSlot)
   return {
     cursor,
-    tracker: new SequenceTracker(identity, { names: cursor.sequence, communityNames: cursor.communitySequence }),
+    tracker: new SequenceTracker(program, { names: cursor.sequence, communityNames: cursor.communitySequence }),
     /** Everything up to this signature has been listed. */
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    tail: new PaymentTail(options),
+    tail: new PaymentTail(options, program),
     unconfirmed: 0,
     missingSinceMs: null as number | null,
     /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
