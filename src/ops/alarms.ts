@@ -107,7 +107,7 @@ export const ALARMS = {
     expr: 'clusterd_outbox_oldest_seconds{state=~"queued|signed|sent|included"} > 3600',
     summary: 'A job of kind {{ $labels.kind }} has been {{ $labels.state }} for {{ $value }} s',
     means:
-      'Something that comes and goes holds it up: the hub is paused, gas is dearer than `maxGasPriceWei`, the cap of the day is reached, the signer is dry, a node is away.',
+      'Something that comes and goes holds it up: the hub is paused, gas is dearer than `maxGasPriceWei`, the cap of the day is reached, the signer is dry, a node is away. A release that waits too long goes back to its payer.',
     remedy:
       '`clusterd outbox show <id>` has the reason. Unpause the hub, send funds, raise the cap; it goes on by itself then, or at once with `clusterd outbox retry <id>`. `clusterd outbox park <id>` sets it aside.',
   },

@@ -5,7 +5,7 @@ import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridg
 import type { JobCall } from '../chains/evm/jobView.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
-import { isForCommunityName } from '../registry/payment/payment.js'
+import { isForCommunityName, type Payment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { DeliveryPath, Lane } from './targets.js'
@@ -39,7 +39,11 @@ const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 
 const NOBODY = Buffer.alloc(32)
 
-/** Share of the time until a payer may take back in which a payment is delivered: none is delivered that goes back. */
+/** Share of the time until its payer may take back that a payment has been held. */
+export const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
+  (nowMs - paidMs) / (target.reclaimableMs - paidMs)
+
+/** Share of that time in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9
 
 function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
@@ -55,9 +59,9 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
 function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
   if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
     return 'foreign_payment'
-  const { sequence, payer, referral, paidMs, outcome, target } = payment
-  const { source, name, amountWei, reclaimableMs } = target
-  const isLate = nowMs !== null && nowMs - paidMs > DELIVERED_BY * (reclaimableMs - paidMs)
+  const { sequence, payer, referral, outcome, target } = payment
+  const { source, name, amountWei } = target
+  const isLate = nowMs !== null && heldShare(payment, nowMs) > DELIVERED_BY
   if (isLate || (nowMs !== null && outcome === 'reclaimed')) return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }

@@ -20,7 +20,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
-import { groupsOf } from './groups.js'
+import { groupsOf, urgentFirst } from './groups.js'
 import { hasEnded, parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
 import { carryOut, decide, isProgress, type JobStore, type Outcome } from './step.js'
@@ -117,7 +117,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
-    const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
+    const transactions = isSound ? [...held, ...(await this.#group(urgentFirst(waiting, nowMs), nowMs))] : held
     // jobs of a former key, which nothing may end, take no place of this one's
     const isOwn = ({ nonce, signer }: Row) => nonce === null || signer?.equals(this.key!.signer) === true
     const first = [true, false].flatMap((own) =>

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCommunityProgram } from '../chains/solana/community/program.js'
 import { createRegistrar } from '../chains/solana/registrar.js'
+import { RELEASED_BY } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
-import { groupsOf } from './groups.js'
+import { groupsOf, SHORT_OF_TIME, urgentFirst } from './groups.js'
 import { newJob } from './machine/job.js'
+import { DAY_MS, OLD_JOB_MS } from './report.js'
 import { ROOM } from './solanaRelayer.js'
 
 function jobOf(id: number, kind: JobKind, { failures = 0, token = 'native' } = {}): JobRow<BlockhashTx> {
@@ -53,6 +55,21 @@ describe('jobs to start', () => {
         }
       }),
     )
+  })
+
+  it('are in their order, but a release whose payer may take back before long goes first', () => {
+    const paidFor = (days: number) => ({ paidMs: 0, target: { reclaimableMs: days * DAY_MS } }) as StoredPayment
+    const rows = (['refuse', 'release', 'refuse', 'release'] as const).map((kind, i) => ({
+      ...{ ...jobOf(i, kind), payment: paidFor(kind === 'refuse' || i === 3 ? 7 : 8) },
+    }))
+    const at = (days: number) => urgentFirst(rows, days * DAY_MS).map(({ id }) => Number(id))
+    expect([at(5.5), at(5.7), at(6.5)]).toEqual([
+      [0, 1, 2, 3],
+      [3, 0, 1, 2],
+      [1, 3, 0, 2],
+    ])
+    // an alarm comes before, where the time is the shortest that contracts take
+    expect(RELEASED_BY * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
   })
 
   it.each(KINDS)('of one kind fill each transaction before the next, in their order: %s', (kind) => {

@@ -1,5 +1,9 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
+import { heldShare } from './calls.js'
+
+/** Share of the time until its payer may take back from which a payment's release goes before all other jobs. */
+export const SHORT_OF_TIME = 0.8
 
 /** Room of a family's transactions for jobs. */
 export interface Room<Row> {
@@ -9,6 +13,12 @@ export interface Room<Row> {
   takenBy(row: Row): number
   /** Tells whether a job goes alone, so that it holds up no other. */
   isAlone(row: Row): boolean
+}
+
+/** Jobs of a step in their order, but releases that run short of time first. */
+export function urgentFirst<Row extends JobRow>(rows: readonly Row[], nowMs: number): Row[] {
+  const isUrgent = ({ kind, payment: of }: Row) => kind === 'release' && of && heldShare(of, nowMs) >= SHORT_OF_TIME
+  return [...rows.filter(isUrgent), ...rows.filter((row) => !isUrgent(row))]
 }
 
 /** Jobs to begin, by transaction: those of a kind share one as long as it has room, in their order. */

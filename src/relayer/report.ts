@@ -47,10 +47,8 @@ function showJobs(metrics: OutboxMetrics, network: Network, open: readonly OpenJ
     for (const state of STATES) {
       const same = open.filter((jobs) => jobs.kind === kind && jobs.state === state)
       const oldestMs = Math.min(nowMs, ...same.map((jobs) => jobs.oldestMs))
-      metrics.jobs.set(
-        { network, kind, state },
-        same.reduce((sum, { count }) => sum + count, 0),
-      )
+      const count = same.reduce((sum, jobs) => sum + jobs.count, 0)
+      metrics.jobs.set({ network, kind, state }, count)
       metrics.oldest.set({ network, kind, state }, (nowMs - oldestMs) / 1_000)
     }
 }
@@ -61,7 +59,7 @@ export const DAY_MS = 86_400_000
 /** A balance that lasts for less is low. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** Age from which a job that waits is an alarm. */
-const OLD_JOB_MS = 3_600_000
+export const OLD_JOB_MS = 3_600_000
 
 /** Facts of a network's outbox that an operator has to know; the same that the alarms' rules find. */
 export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
@@ -72,17 +70,9 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers) {
     const on = `on chain "${chain}"`
     const [oldest] = stuck ?? []
-    found(
-      oldest !== undefined,
-      'ClusterdPacketsStuck',
-      `packets that have not reached the hub: ${stuck?.length}, the oldest is ${oldest}`,
-    )
+    found(oldest !== undefined, 'ClusterdPacketsStuck', `packets not at the hub: ${stuck?.length}, first ${oldest}`)
     found(nonceGaps > 0, 'ClusterdNonceGap', `nonces of ${signer} that are missing ${on}: ${nonceGaps}`)
-    found(
-      nonceClaimed !== null,
-      'ClusterdNonceClaimed',
-      `the chain counts ${nonceClaimed} transactions of ${signer} ${on}`,
-    )
+    found(nonceClaimed !== null, 'ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses of ${signer} ${on}`)
     found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
   }
   for (const state of [...relayers, payer])
@@ -90,11 +80,8 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   if (!payer) return problems
   const lamports = payer.balance
   const owed = payer.stats?.owed.count ?? 0
-  found(
-    lamports !== null && lamports < LOW_BALANCE_LAMPORTS,
-    'ClusterdRelayAuthorityRunsDry',
-    `${lamports} lamports are left`,
-  )
+  const isLow = lamports !== null && lamports < LOW_BALANCE_LAMPORTS
+  found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
   found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
   return problems
 }
@@ -102,10 +89,9 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
 function jobProblems({ kind, state, count, oldestMs }: OpenJobs, network: string, nowMs: number): Problem[] {
   const is = (alarm: Problem['alarm'], text: string): Problem[] => [{ alarm, text: `${network}: ${text}` }]
   if (state === 'parked') return is('ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
+  if (nowMs - oldestMs <= OLD_JOB_MS) return []
   const minutes = Math.floor((nowMs - oldestMs) / 60_000)
-  return nowMs - oldestMs > OLD_JOB_MS
-    ? is('ClusterdJobsWait', `a job of the kind ${kind} has been ${state} for ${minutes} min`)
-    : []
+  return is('ClusterdJobsWait', `a job of the kind ${kind} has been ${state} for ${minutes} min`)
 }
 
 const DONE: Record<JobKind, string> = {

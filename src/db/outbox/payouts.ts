@@ -64,7 +64,7 @@ export async function queuePayouts(
 }
 
 /** Share of the time until a payer may take back by which a payment is released at the latest. */
-const RELEASED_BY = 0.7
+export const RELEASED_BY = 0.7
 
 /** Payments that bought their name: in the journal, with no refusal. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
