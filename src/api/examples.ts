@@ -68,10 +68,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     query: { testnet: 'true', walletAddress: OWNER },
     params: { clusterName: FREE },
   },
-  'post /v0.1/community/register': {
-    query: { testnet: 'true' },
-    body: { clusterName: FREE, walletName: 'bob' },
-  },
+  'post /v0.1/community/register': { query: { testnet: 'true' }, body: { clusterName: FREE, walletName: 'bob' } },
   'get /v0.1/community/tx/:tx': { query: { testnet: 'true' } },
   'post /v0.1/auth/token': proof,
   'post /v0.1/auth/key': proof,

@@ -48,28 +48,19 @@ const V01: Tagged = {
 /** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
+const documentOf = (tagged: Tagged, title: string, description: string) => () =>
+  openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)
+
 /** The OpenAPI documents by the path that serves each: one per version of the interface; each takes 50 ms to make. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {
-  '/openapi.json': () =>
-    openApiDocument(
-      V1,
-      {
-        title: 'clusterd',
-        version: VERSION,
-        description:
-          'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
-      },
-      EXAMPLES,
-    ),
-  '/openapi-v0.1.json': () =>
-    openApiDocument(
-      V01,
-      {
-        title: 'clusterd v0.1',
-        version: VERSION,
-        description:
-          'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
-      },
-      EXAMPLES,
-    ),
+  '/openapi.json': documentOf(
+    V1,
+    'clusterd',
+    'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
+  ),
+  '/openapi-v0.1.json': documentOf(
+    V01,
+    'clusterd v0.1',
+    'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
+  ),
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { createPublicClient, type Hex, http, toFunctionSelector } from 'viem'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import type { Verified } from '../../src/cli/journal/verify.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -13,25 +14,23 @@ import { runCli } from '../support/cli.js'
 import { startTestDaemon } from '../support/daemon.js'
 import { ask, world } from '../support/world.js'
 
+const RECORD = toFunctionSelector('recordHash()')
 const folder = mkdtempSync(join(tmpdir(), 'clusterd-export-'))
 const chainsFile = join(inject('home'), 'chains.json')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const serverOf = (url: string): string => Object.assign(new URL(url), { pathname: '/postgres' }).href
 const run = (args: string[], databaseUrl: string) =>
   runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_KEYS })
-
-interface Page {
-  items: unknown[]
-  nextPage?: string
-}
 
 describe('clusterd journal export', () => {
   it('writes what the feed gives, which the checkpoint confirms, and no other file over one', async () => {
     const items: unknown[] = []
     for (let page: string | undefined = ''; page !== undefined; ) {
       const query: string = page ? `&nextPage=${encodeURIComponent(page)}` : ''
-      const { body } = await ask<Page>('GET', `/v1/events?order=oldest&limit=100${query}`)
+      const { body } = await ask<{ items: unknown[]; nextPage?: string }>(
+        'GET',
+        `/v1/events?order=oldest&limit=100${query}`,
+      )
       items.push(...body.items)
       page = body.nextPage
     }
@@ -44,9 +43,8 @@ describe('clusterd journal export', () => {
     expect(JSON.parse(said)).toMatchObject({
       networks: [{ network: 'mainnet', count: lines.length, checkpoint: `0x${hash.toString('hex')}` }],
     })
-    await expect(run(['journal', 'export', '--out', file], world().databaseUrl)).rejects.toThrow(
-      'exists: name another file.',
-    )
+    const again = run(['journal', 'export', '--out', file], world().databaseUrl)
+    await expect(again).rejects.toThrow('exists: name another file.')
   })
 
   it('that fails leaves an older file as it was, and none of its own', async () => {
@@ -62,26 +60,29 @@ describe('clusterd journal export', () => {
 
 describe('clusterd journal verify', () => {
   it('proves the journal by the hubs’ own record, and tells where it has another', async () => {
-    const server = serverOf(world().databaseUrl)
-    const name = `copy_${randomBytes(4).toString('hex')}`
+    const server = Object.assign(new URL(world().databaseUrl), { pathname: '/postgres' }).href
+    const [name, chains] = [`copy_${randomBytes(4).toString('hex')}`, JSON.parse(readFileSync(chainsFile, 'utf8'))]
     const copy = await createDatabase(server, name)
-    const chains = JSON.parse(readFileSync(chainsFile, 'utf8'))
     const daemon = await startTestDaemon(copy, chains, { ...LOCAL_KEYS, ROLES: 'api,index' })
     try {
       await until.ready(daemon)
-    } finally {
+      const { blockHash, contracts } = JSON.parse(await (await fetch(`${daemon.api}/v1/proof`)).text())
+      const { rpcUrls, contract, communityPayments } = chains.chains[0]
+      const { request } = createPublicClient({ transport: http(rpcUrls[0]) })
+      const record = (to: Hex) => request({ method: 'eth_call', params: [{ to, data: RECORD }, { blockHash }] })
+      const kept: Hex[] = [contract.toLowerCase(), communityPayments.toLowerCase()]
+      const words = kept.map(async (address) => ({ address, recordHash: await record(address) }))
+      expect(contracts).toEqual(await Promise.all(words))
       await daemon.stop()
-    }
-    try {
       const { hubs } = JSON.parse(await run(['journal', 'verify', '--json'], copy)) as { hubs: Verified[] }
       expect(hubs.map(({ isProved }) => isProved)).toEqual([true, true])
-
       const pool = createPool({ url: copy, max: 1, applicationName: 'test' })
       await pool.query('UPDATE chains SET record = set_byte(record, 83, get_byte(record, 83) # 1) WHERE network = 0')
       await pool.end()
       const failed = await run(['journal', 'verify'], copy).catch((error: { stdout: string }) => error.stdout)
       expect(failed).toContain('do NOT make')
     } finally {
+      await daemon.stop()
       await dropDatabase(server, name)
     }
   })

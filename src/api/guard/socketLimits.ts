@@ -33,12 +33,9 @@ export const SERVER_LIMITS: ServerOptions = {
   requireHostHeader: false,
 }
 
+const TOO_LARGE = `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`
 const STATUS_OF_FAULT: Record<string, [status: number, reason: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: [
-    431,
-    'Request Header Fields Too Large',
-    `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`,
-  ],
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', TOO_LARGE],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request took too long to arrive.'],
 }
 const BAD_REQUEST: [number, string, string] = [400, 'Bad Request', 'The request is not well-formed HTTP.']
@@ -58,13 +55,10 @@ export interface ConnectionLimits {
  */
 export function protectServer(
   server: Server,
-  {
-    maxConnections = MAX_CONNECTIONS,
-    maxOfAddress = MAX_OF_ADDRESS,
-    idleMs = IDLE_TIMEOUT_MS,
-  }: Partial<ConnectionLimits>,
+  limits: Partial<ConnectionLimits>,
   isProxy: (address: string) => boolean,
 ): () => void {
+  const { maxConnections = MAX_CONNECTIONS, maxOfAddress = MAX_OF_ADDRESS, idleMs = IDLE_TIMEOUT_MS } = limits
   const unused = new Set<Socket>()
   const places = new Places({ perClient: maxOfAddress, total: maxConnections })
   server.on('connection', (socket: Socket) => {

@@ -153,12 +153,7 @@ export function pageOf(item: z.ZodType) {
 
 /** The part of a feed request that both versions read alike. @throws ApiError invalid_request */
 export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
-  return {
-    isTestnet,
-    page: query.get('nextPage'),
-    limit: limitOf(query, limit),
-    order: orderOf(query),
-  }
+  return { isTestnet, page: query.get('nextPage'), limit: limitOf(query, limit), order: orderOf(query) }
 }
 
 /** Time at which a page begins, in the version's unit; beside a page token it isn't read. @throws ApiError */

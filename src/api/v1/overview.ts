@@ -1,8 +1,12 @@
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
+import { findChain } from '../../db/journal/chains.js'
+import { readCheckpoint } from '../../db/journal/feed.js'
 import { readHead } from '../../db/journal/head.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
+import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 
@@ -13,10 +17,7 @@ const overview = route.get('/v1/overview', {
   description: 'Private wallets are in no number.',
   responses: answers('The network at a glance', {
     isTestnet: z.boolean(),
-    counts: z.object({
-      clusters: count,
-      events: count.openapi({ description: 'Events of the feed' }),
-    }),
+    counts: z.object({ clusters: count, events: count.openapi({ description: 'Events of the feed' }) }),
     chains: z.array(
       z.object({
         network: z.string().openapi({ description: 'Label of the chain', example: '8453' }),
@@ -29,9 +30,9 @@ const overview = route.get('/v1/overview', {
   }),
   async handle({ isTestnet }, { pool, network, now, chains, solana }) {
     const [{ serial, publicSeq }, states] = await Promise.all([readHead(pool, network), readChainStates(pool)])
-    const counts = { clusters: serial, events: publicSeq }
     const own = [...chains, ...solana].filter((chain) => chain.network === network)
-    return ok({ isTestnet, counts, chains: own.map(({ label }) => progressOf(label, network, states, now())) })
+    const progress = own.map(({ label }) => progressOf(label, network, states, now()))
+    return ok({ isTestnet, counts: { clusters: serial, events: publicSeq }, chains: progress })
   },
 })
 
@@ -48,4 +49,34 @@ function progressOf(label: string, network: Network, states: readonly StoredStat
   }
 }
 
-export const overviewRoutes = [overview]
+/** Bytes of a stored record's parts (`packRecord`). */
+const [ADDRESS, WORD] = [20, 32]
+const word = z.string().openapi({ description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
+const recorded = { address: z.string(), recordHash: word }
+
+const proof = route.get('/v1/proof', {
+  summary: 'What holds the registry against the hub: the record that the journal’s logs make',
+  description:
+    '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/security.md says what that proves.',
+  responses: answers('The newest confirmed block of the hub; no contracts where none keeps a record', {
+    ...{ network: z.string(), block: z.int(), blockHash: word.nullable(), contracts: z.array(z.object(recorded)) },
+    checkpoint: z.object({ generation: z.int(), count, hash: word }),
+  }),
+  async handle(_, context) {
+    const { pool, network } = context
+    const label = chainsOf(context)[0]?.label ?? ''
+    // read first: what it has of the hub is of the block, or earlier
+    const { generation, count, hash } = await readCheckpoint(pool, network)
+    const { nextBlock = 0, parentHash = null, record = null } = (await findChain(pool, network, label)) ?? {}
+    const contracts = []
+    const known = parentHash && record?.subarray(0, WORD).equals(parentHash) ? record : Buffer.alloc(0)
+    for (let at = WORD; at < known.length; at += ADDRESS + WORD) {
+      const address = toHex(known.subarray(at, at + ADDRESS))
+      contracts.push({ address, recordHash: toHex(known.subarray(at + ADDRESS, at + ADDRESS + WORD)) })
+    }
+    const place = { network: label, block: nextBlock - 1, blockHash: parentHash && toHex(parentHash) }
+    return ok({ ...place, contracts, checkpoint: { generation, count, hash: toHex(hash) } })
+  },
+})
+
+export const overviewRoutes = [overview, proof]

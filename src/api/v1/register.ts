@@ -83,22 +83,14 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 export const EvmTransactionSchema = z.object({ to: z.string(), data: z.string(), value: z.string() })
 
 /** An EVM transaction with its value in decimal digits. */
-export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({
-  to,
-  data,
-  value: value.toString(),
-})
+export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({ to, data, value: String(value) })
 
 /** Prices of a quote on any chain. */
 export const fees = (quote: EvmQuote | SolanaQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),
-  names: quote.names.map(({ name, amountWei, amount }) => ({
-    name,
-    amountWei: amountWei.toString(),
-    amount: amount.toString(),
-  })),
+  names: quote.names.map(({ name, amountWei, amount }) => ({ name, amountWei: `${amountWei}`, amount: `${amount}` })),
 })
 
 const referral = clusterIdText
