@@ -19,7 +19,7 @@ const LONG_PARAMETER_LIST = 5
 const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
 /** Ceilings of the whole: never raised. */
-const PRODUCT_LINES = 48_241
+const PRODUCT_LINES = 48_240
 const TRACKED_LINES = 127_990
 const TEST_LINES = 58_920
 /** Columns that a line of src has on average: nothing is saved by squeezing. */

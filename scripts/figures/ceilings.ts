@@ -17,7 +17,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   push: 750,
   registry: 4_203,
   relayer: 2_085,
-  testing: 4_909,
+  testing: 4_908,
   web: 3_736,
 }
 

@@ -41,7 +41,7 @@ const NOBODY = Buffer.alloc(32)
 
 /** Share of the time until its payer may take back that a payment has been held. */
 export const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
-  (nowMs - paidMs) / (target.reclaimableMs - paidMs)
+  (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /** Share of that time in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9

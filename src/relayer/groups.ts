@@ -2,7 +2,7 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 import { heldShare } from './calls.js'
 
-/** Share of the time until its payer may take back from which a payment's release goes before all other jobs. */
+/** Share of the time until its payer may take back from which a payment's release goes before other waiting jobs. */
 export const SHORT_OF_TIME = 0.8
 
 /** Room of a family's transactions for jobs. */

@@ -24,11 +24,7 @@ beforeAll(async () => {
       counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
     },
   }
-  api = await startApi({
-    limits: SETTINGS,
-    trustProxy: 1,
-    metrics: { requests: { observe() {} }, limited },
-  })
+  api = await startApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
 })
 afterAll(() => api.stop())
 beforeEach(() => {

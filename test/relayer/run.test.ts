@@ -122,13 +122,7 @@ describe('a running relayer', () => {
   /** Whether the operator's page shows a parked job. */
   async function shownParked(id: string): Promise<void> {
     const { chains, solana } = parseChainsFile(world.file, 'test')
-    const nobody = {
-      loops: new Loops(),
-      runs: [],
-      relays: [],
-      relayed: new Set<'mainnet'>(),
-      isStopping: false,
-    }
+    const nobody = { loops: new Loops(), runs: [], relays: [], relayed: new Set<'mainnet'>(), isStopping: false }
     const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>

@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { useSolanaWorld } from './solanaWorld.js'
-import { notFinalized, settle } from './support.js'
+import { heldFor, notFinalized, settle } from './support.js'
 
 /** Odd answers of one node. Payments are believed for ever: of two nodes that answer, both have to show them. */
 
@@ -59,15 +59,27 @@ it('a version that no node knows stops nothing before it is finalized, either', 
 it('a node whose answers have another form is passed over for one whose answers can be read', async () => {
   const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
   for (const [method, answer] of [
-    ['getSignaturesForAddress', null],
-    ['getAccountInfo', {}],
+    ['getSignaturesForAddress', () => null],
+    ['getAccountInfo', () => ({})],
+    ['getAccountInfo', heldFor(1n << 40n)],
   ] as const) {
     const watcher = await world.watcher({ rpc })
     await world.pay(world.payer(0), `beside-${method.toLowerCase()}`)
-    world.proxy.alter = (asked, _, result) => (asked === method ? answer : result)
+    world.proxy.alter = (asked, _, result) => (asked === method ? answer(result) : result)
     await settle(watcher)
     expect((await names()).at(-1)).toBe(`beside-${method.toLowerCase()}`)
   }
+})
+
+it('a payment is not dated by the word of one node about the program, where there is another', async () => {
+  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
+  const watcher = await world.watcher({ rpc })
+  world.proxy.alter = (asked, _, result) => (asked === 'getAccountInfo' ? heldFor(86_400n)(result) : result)
+  await world.pay(world.payer(0), 'dated')
+  await expect(watcher.step()).rejects.toThrow('contradict')
+  world.proxy.alter = null
+  await settle(watcher)
+  expect(Math.abs((await world.rows()).at(-1)!.paid_ms - Date.now())).toBeLessThan(60_000)
 })
 
 it('a node that lists what is no signature is passed over, and has no other refuse it and rest', async () => {

@@ -40,10 +40,20 @@ export function notFinalized(slot: number, sequence: number, communitySequence: 
     if (method === 'getTransaction')
       return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
     if (method !== 'getAccountInfo') return result
-    const { value, ...rest } = result as { value: { data: [string, string] } }
-    const data = Buffer.from(value.data[0], 'base64')
-    data.writeBigUInt64LE(BigInt(sequence), 136)
-    if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 160)
-    return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
+    return withState(result, (data) => {
+      data.writeBigUInt64LE(BigInt(sequence), 136)
+      if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 160)
+    })
   }
+}
+
+/** The program's state with another time for which payments are held. */
+export const heldFor = (seconds: bigint) => (result: unknown) =>
+  withState(result, (data) => data.writeBigUInt64LE(seconds, 168))
+
+function withState(result: unknown, write: (data: Buffer) => void): unknown {
+  const { value, ...rest } = result as { value: { data: [string, string] } }
+  const data = Buffer.from(value.data[0], 'base64')
+  write(data)
+  return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
 }

@@ -41,16 +41,16 @@ export interface Sequences {
 /** Reads the payment counters; 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
   const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
-  if (!data) return { payments: 0, communityPayments: 0 }
-  const { sequence, communitySequence } = registrar.decodeState(data)
+  const { sequence, communitySequence } = data ? registrar.decodeState(data) : { sequence: 0, communitySequence: 0 }
   return { payments: Number(sequence), communityPayments: Number(communitySequence) }
 }
 
-/** Time for which a payment is held at most, ms, which `initialize` fixed. @throws LackingError before it */
+/** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
 export async function readHeldMs(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
   const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
-  if (!data) throw new LackingError('getAccountInfo: the program is not initialized')
-  return Number(registrar.decodeState(data).reclaimSeconds) * 1_000
+  const days = data ? Number(registrar.decodeState(data).reclaimSeconds) / 86_400 : 0
+  if (!(days >= 1 && days <= 30)) throw new LackingError('getAccountInfo: the program is not initialized')
+  return days * 86_400_000
 }
 
 /** An account as nodes show it. */

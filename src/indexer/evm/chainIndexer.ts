@@ -176,11 +176,12 @@ export class ChainIndexer {
     }
   }
 
-  /** Asks for the record as of the newest confirmed block while logs are read, where the block's hash is known. */
+  /** Asks an only node for the record of a confirmed block while logs are read, but not after a failed step. */
   #askRecord(latest: Header, confirmed: number): RecordWord | null {
     const { chain, row } = this.#options
     const hash = confirmed === latest.number ? fromHex(latest.hash) : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || chain.role !== 'hub') return null
+    const isWanted = chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
+    if (!hash || confirmed < row.nextBlock || !isWanted) return null
     const own = recordAt(chain, hash)
     own.catch(() => {})
     return { hash, own }

@@ -18,7 +18,7 @@ export interface ProgramIdentity extends QuotedProgram {
   quoteKeys: readonly Uint8Array[]
 }
 
-/** A program with the time that its payments are held at most, ms (`readHeldMs`). */
+/** A program with the time, ms, that its payments are held at most: by two nodes, since it dates each of them. */
 export type HoldingProgram = ProgramIdentity & { heldMs: number }
 
 /** Fields of a payment that come from its transaction and payer. */

@@ -193,7 +193,6 @@ export class PaymentWatcher {
 /** Loads the state between steps. A failed step drops it: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
-  // the word of two nodes: it decides when each payment was made
   const program = { ...identity, heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)) }
   const cursor = await readCursor(pool, { network: identity.network, chain }, startSlot)
   return {

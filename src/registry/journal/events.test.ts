@@ -30,15 +30,7 @@ const id = (serial: number) => toHex(Buffer.alloc(32, serial))
 function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: number, amountWei = 5n): FeedRow {
   const from = addressToWord(ACTOR)
   const body = Buffer.concat([Buffer.alloc(32), from, bigIntToWord(amountWei), nameToWord('foo')])
-  return {
-    kind: 'bid',
-    atMs: 1,
-    publicFirst: 1,
-    publicCount,
-    actor: ACTOR,
-    body,
-    effects: encodeBidEffects(effects),
-  }
+  return { kind: 'bid', atMs: 1, publicFirst: 1, publicCount, actor: ACTOR, body, effects: encodeBidEffects(effects) }
 }
 const dataOf = (row: FeedRow) =>
   publicEvents(row).map((event) => ({ type: event.type, data: JSON.parse(eventData(event, id)) }))

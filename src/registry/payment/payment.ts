@@ -86,7 +86,7 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   target: Target
   /** 32 bytes, null for nobody. */
   referral: Buffer | null
-  /** Time of the block, ms. */
+  /** Time of the block, ms; on Solana the time of reclaiming, less the program's time. */
   paidMs: number
 }
 
