@@ -76,13 +76,13 @@ describe('the client', () => {
     ])
     expect((await client.networks()).map(({ network }) => network)).toContain('8453')
     expect((await client.request('GET', '/v1/overview')).chains[0]).toMatchObject({ network: '1' })
+    expect((await client.request('GET', '/v1/proof')).contracts).toHaveLength(2)
     const wish = { network: '1', sender: owner.address, names: [{ name: clubName }] }
     const quote = await client.quote(wish)
     expect(await client.request('POST', '/v1/register/evm', { body: wish })).toEqual(quote)
     tx = await sendQuoted('1', owner, quote as never)
-    const { status } = await client.waitForStatus(tx)
-    expect(status).toBe('finalized')
-    expect(await client.status(tx)).toMatchObject({ tx, status, names: [{ name: clubName, outcome: 'won' }] })
+    expect(await client.waitForStatus(tx)).toMatchObject({ tx, status: 'finalized' })
+    expect(await client.status(tx)).toMatchObject({ status: 'finalized', names: [{ name: clubName, outcome: 'won' }] })
     await refused(client.quote(wish), 'names_unavailable')
   })
 
