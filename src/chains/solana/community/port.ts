@@ -14,7 +14,13 @@ import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
-import { associatedTokenAddress, readMint, readMintDecimals, readTokenAccounts, readTokenBalance } from '../tokens.js'
+import {
+  associatedTokenAddress,
+  readDecimals,
+  readMintDecimals,
+  readTokenAccounts,
+  readTokenBalance,
+} from '../tokens.js'
 import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
 
 const NOBODY = new Uint8Array(32)
@@ -48,7 +54,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
     label: rpc.label,
     communityPayments: registrar.id,
     tokenBalance: (token, wallet) => onOneNode((call) => balanceOf(call, token, wallet)),
-    isToken: (token) => onOneNode(async (call) => (await readMint(call, new PublicKey(token))) !== null),
+    isToken: (token) => onOneNode(async (call) => (await readDecimals(call, new PublicKey(token))) !== null),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
