@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { type Header, type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
@@ -17,7 +18,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { sentenceOf } from '../ops/log/errors.js'
-import { FatalError, IDLE_POLL_MS, type Worker } from '../ops/worker.js'
+import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
 import { createRangeWidth } from '../proof/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -28,25 +29,14 @@ export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chai
   const fields = { network, chain: chain.label }
   const onRestart = (community: string) =>
     log.warn({ ...fields, community }, 'confirmed blocks were replaced: the claims of an airdrop are read again')
-  const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart })
+  const onClaims = (community: string, claims: number) =>
+    log.info({ ...fields, community, claims }, 'claims of an airdrop')
+  const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart, onClaims })
   return {
     ...{ name: 'the airdrop watcher', fields, pollMs: chain.config.pollMs, idleMs: IDLE_POLL_MS },
-    async step(_signal, alive) {
-      const outcome = await watcher.step(alive)
-      if (outcome.kind === 'idle') return outcome.airdrops > 0 ? 'waiting' : 'idle'
-      const { kind, ...numbers } = outcome
-      if (numbers.claims > 0) log.info({ ...fields, ...numbers }, 'claims of airdrops')
-      return 'progressed'
-    },
+    step: (_signal, alive) => watcher.step(alive),
   }
 }
-
-/** Outcome of one step. */
-type AirdropOutcome =
-  /** Claims of confirmed blocks were stored; there may be more. */
-  | { kind: 'took'; airdrops: number; claims: number }
-  /** No new confirmed block; unconfirmed claims may have changed. */
-  | { kind: 'idle'; airdrops: number }
 
 export interface AirdropWatcherOptions {
   pool: pg.Pool
@@ -54,6 +44,8 @@ export interface AirdropWatcherOptions {
   epoch: number
   /** Called when confirmed blocks were replaced: the airdrop's claims are read again from the start. */
   onRestart?: (community: string) => void
+  /** Called with the number of claims that were stored of confirmed blocks. */
+  onClaims?: (community: string, claims: number) => void
 }
 
 /**
@@ -77,20 +69,20 @@ export class AirdropWatcher {
    * @throws the first of their errors: ChainUnavailableError, LostLeadershipError, or one of the database; the next
    *   step goes on
    */
-  async step(alive = () => {}): Promise<AirdropOutcome> {
+  async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
     const airdrops = await watchedAirdrops(pool, chain.network, chain.label)
-    if (airdrops.length === 0) return { kind: 'idle', airdrops: 0 }
+    if (airdrops.length === 0) return 'idle'
     const { latest, confirmed } = await chain.heads()
-    let claims = 0
-    let advanced = 0
+    let result: StepResult = 'waiting'
     const errors: unknown[] = []
     for (const watched of airdrops) {
       try {
-        const found = await this.#follow(watched, confirmed)
-        if (found === null) await this.#followTail(watched, latest.number)
-        else advanced += 1
-        claims += found ?? 0
+        if (watched.nextBlock > confirmed) await this.#followTail(watched, latest.number)
+        else {
+          await this.#follow(watched, confirmed)
+          result = 'progressed'
+        }
       } catch (error) {
         if (error instanceof FatalError) throw error
         errors.push(error)
@@ -98,16 +90,14 @@ export class AirdropWatcher {
       alive()
     }
     if (errors.length > 0) throw errors[0]
-    return advanced > 0 ? { kind: 'took', airdrops: advanced, claims } : { kind: 'idle', airdrops: airdrops.length }
+    return result
   }
 
-  /** @returns the number of stored claims, null where no block is new */
-  async #follow(watched: WatchedAirdrop, confirmed: number): Promise<number | null> {
+  async #follow(watched: WatchedAirdrop, confirmed: number): Promise<void> {
     const from = watched.nextBlock
-    if (from > confirmed) return null
     const to = Math.min(confirmed, from + this.#width.blocks - 1)
     const range = await this.#readRange(watched, from, to)
-    if (!range) return 0
+    if (!range) return
     const { claims, last, parentHash } = range
     this.#width.answered(to - from + 1, claims.length)
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
@@ -116,7 +106,7 @@ export class AirdropWatcher {
     await this.#write((client) => storeConfirmedClaims(client, watched, { to, hash, claims, isEnded }))
     // unconfirmed claims may have been among them
     this.#tails.delete(watched.airdrop)
-    return claims.length
+    if (claims.length > 0) this.#options.onClaims?.(watched.community, claims.length)
   }
 
   /** @returns null where a node finds the range too large: the next step reads a smaller one */
@@ -134,12 +124,11 @@ export class AirdropWatcher {
     }
   }
 
-  async #restart(watched: WatchedAirdrop, from: number): Promise<number> {
+  async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
     if (!(await isCheckpointReplaced(this.#options.chain, watched)))
       throw transient(`block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`)
     await this.#write((client) => restartClaims(client, watched))
     this.#options.onRestart?.(watched.community)
-    return 0
   }
 
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
@@ -195,7 +184,7 @@ function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenC
     const index = Number(claimed.index)
     claims.set(index, {
       index,
-      receiver: addressOfWord(Buffer.concat([Buffer.alloc(12), claimed.to])),
+      receiver: addressOfWord(fromHex(pad(claimed.to))),
       block: Number(log.blockNumber),
       blockHash: fromHex(log.blockHash),
       logIndex: Number(log.logIndex),
