@@ -1,21 +1,15 @@
 import type { Hex } from 'viem'
+import type { ChainConfig } from '../config/index.js'
 import { sentenceOf } from '../ops/log/errors.js'
-import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
+import type { createPermissionSigner, encodeClaim, encodeClaimFor } from './evm/airdrop/distributor.js'
 
 /** A hex string with 0x prefix. */
 export type { Hex }
-
-/** Token that pays for a chain's gas. */
-type GasToken = {
-  symbol: string
-  /** Decimals of the smallest unit; on Solana the unit's name (`lamports`). */
-  decimals: number
-}
 
 /** Current state of a transaction hash on a chain. */
 export type ChainTx =
@@ -57,7 +51,7 @@ interface Quote {
 
 /** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
 export interface EvmQuote extends Quote {
-  gasToken: GasToken
+  gasToken: ChainConfig['gasToken']
   transactionData: { to: Hex; data: Hex; value: bigint }
 }
 
@@ -101,14 +95,6 @@ export interface SignatureQuestion {
   caller: string
 }
 
-/** Smart wallets on a chain: accounts whose contract verifies signatures (ERC-1271). */
-export interface SmartWalletPort {
-  /** EIP-155 id of the chain. */
-  readonly chainId: number
-  /** Asks the wallet's contract; false for an account without one. @throws ChainUnavailableError */
-  isValidSignature(question: SignatureQuestion): Promise<boolean>
-}
-
 /** An allocation in the form that a distributor's claim takes. */
 export interface DistributorClaim {
   index: number
@@ -128,21 +114,8 @@ export interface PermittedReceiver {
   signature: Hex
 }
 
-/** Airdrop distributors on a chain. */
-interface DistributorPort {
-  /** EIP-155 id of the chain. */
-  readonly chainId: number
-  /** Calldata with which an EVM account claims its own allocation. */
-  claim(claim: DistributorClaim): Hex
-  /** Calldata that pays a Solana account's allocation to an EVM account. */
-  claimFor(claim: DistributorClaim, permitted: PermittedReceiver): Hex
-}
-
 /** Operator key of airdrops: permits claims of Solana accounts (EIP-712). */
-export interface PermissionSigner {
-  readonly address: Hex
-  sign(permission: ClaimPermission): Promise<Hex>
-}
+export type PermissionSigner = ReturnType<typeof createPermissionSigner>
 
 /** Input of a payment for a community name. Names are canonical, addresses in their answer form. */
 export interface CommunityPaymentRequest {
@@ -171,9 +144,7 @@ export interface EvmCommunityPayment {
 export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
 /** Transaction data of a community payment on Solana: an unsigned legacy transaction. */
-export interface SolanaCommunityPayment {
-  base64: string
-}
+export type SolanaCommunityPayment = { base64: string }
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPort<Payment> {
@@ -232,14 +203,10 @@ export interface OwedQuestion {
   former: readonly Hex[]
 }
 
-/** Refunds on a chain: what payers are owed, and the transactions that take it. */
-export interface RefundPort {
+/** Refunds on an EVM chain: what payers are owed, and the transactions that take it. */
+interface EvmRefundPort {
   /** Debts to a payer as of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
-}
-
-/** Refunds on an EVM chain. */
-interface EvmRefundPort extends RefundPort {
   /** LayerZero's id of the chain, null where none is configured. */
   readonly eid: number | null
   /**
@@ -257,15 +224,19 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   /** Chain number in the database. */
   readonly chain: number
   readonly role: 'hub' | 'spoke'
-  readonly gasToken: GasToken
+  readonly gasToken: ChainConfig['gasToken']
   /** Tells whether the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
-  /** Absent where a chain has none. */
-  readonly smartWallets?: SmartWalletPort
-  /** Absent where a chain has none. */
-  readonly distributors?: DistributorPort
+  /** EIP-155 id of the chain. */
+  readonly chainId: number
+  /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
+  isValidSignature(question: SignatureQuestion): Promise<boolean>
+  /** Calldata with which an EVM account claims its own allocation of an airdrop. */
+  readonly claimData: typeof encodeClaim
+  /** Calldata that pays a Solana account's allocation to an EVM account. */
+  readonly claimForData: typeof encodeClaimFor
   readonly refunds: EvmRefundPort
   /**
    * Current state of a transaction.
@@ -304,24 +275,11 @@ export type SolanaTx =
       isConfirmed: boolean
     }
 
-/** Unsigned legacy transaction in the form of `Transaction.toJSON` of @solana/web3.js; keys in base58. */
-interface SolanaTransactionJson {
-  recentBlockhash: string
-  feePayer: string
-  nonceInfo: null
-  instructions: {
-    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
-    programId: string
-    data: number[]
-  }[]
-  signers: []
-}
-
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */
 export interface SolanaQuote extends Quote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
-  /** Unsigned transactions in the order of the names: serialized in base64, and as JSON. */
-  transactions: readonly { base64: string; json(): SolanaTransactionJson }[]
+  /** Unsigned transactions in the order of the names: serialized in base64, and as `Transaction.toJSON` has them. */
+  transactions: readonly { base64: string; json(): object }[]
   /** Time from which on the program refuses them. */
   expiresAt: Date
 }
@@ -333,7 +291,7 @@ export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
   readonly chain: number | null
   /** Largest bid, wei: the program counts in 128 bits. */
   readonly maxAmountWei: bigint
-  readonly refunds: RefundPort
+  readonly refunds: Pick<EvmRefundPort, 'owed'>
   /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
   transaction(signature: string): Promise<SolanaTx>
   /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */

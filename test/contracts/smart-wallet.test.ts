@@ -19,8 +19,8 @@ import {
   testSmartWalletFactoryAbi,
   testSmartWalletFactoryBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
-import { ChainUnavailableError, type SmartWalletPort } from '../../src/chains/chain.js'
-import { createSmartWallets } from '../../src/chains/evm/smartWallet.js'
+import { type ChainPort, ChainUnavailableError } from '../../src/chains/chain.js'
+import { createSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
 import { createRpc } from '../../src/chains/rpc/evm.js'
 import { freePort } from '../../src/testing/processes/ports.js'
@@ -42,7 +42,7 @@ const MODES = {
 
 let chain: Chain
 let from: Hex
-let port: SmartWalletPort
+let isValidSignature: ChainPort['isValidSignature']
 let wallet: Hex
 let factory: Hex
 const faults: RpcError[] = []
@@ -58,7 +58,7 @@ beforeAll(async () => {
     chainId: 31_337,
     onFault: (_url, error) => faults.push(error),
   })
-  port = createSmartWallets(rpc, 31_337)
+  isValidSignature = createSignatureCheck(rpc)
   const args = [owner.address] as const
   wallet = await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }))
   factory = await deploy(testSmartWalletFactoryBytecode)
@@ -66,7 +66,7 @@ beforeAll(async () => {
 afterAll(() => chain.stop())
 
 const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: boolean } = {}) =>
-  port.isValidSignature({
+  isValidSignature({
     wallet: options.of ?? wallet,
     hash: options.hash ?? hash,
     signature,
@@ -173,7 +173,7 @@ describe('a node that says yes to everything', () => {
     liar.closeAllConnections()
   })
   const over = (rpcUrls: readonly string[]) =>
-    createSmartWallets(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'), 31_337)
+    createSignatureCheck(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'))
   const asking = async (of: Hex, by: typeof owner) => ({
     ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
   })
@@ -181,8 +181,8 @@ describe('a node that says yes to everything', () => {
   it.each(['first', 'second'])('signs for nobody as the %s of two', async (place) => {
     const asked = over(place === 'first' ? urls : urls.toReversed())
     for (const lie of [await asking(stranger.address, owner), await asking(wallet, stranger)])
-      expect(await asked.isValidSignature(lie)).toBe(false)
-    expect(await asked.isValidSignature(await asking(wallet, owner))).toBe(true)
+      expect(await asked(lie)).toBe(false)
+    expect(await asked(await asking(wallet, owner))).toBe(true)
   })
 
   it('is not needed: who is away denies nothing', async () => {
@@ -191,7 +191,7 @@ describe('a node that says yes to everything', () => {
       [away, urls[1]],
       [urls[1], away],
     ])
-      expect(await over(rpcUrls).isValidSignature(await asking(wallet, owner))).toBe(true)
+      expect(await over(rpcUrls)(await asking(wallet, owner))).toBe(true)
   })
 
   it.each<[string, Odd, ('first' | 'second')[]]>([
@@ -208,7 +208,7 @@ describe('a node that says yes to everything', () => {
       try {
         for (const place of places) {
           const asked = over(place === 'first' ? urls : urls.toReversed())
-          expect(await asked.isValidSignature(await asking(wallet, owner)), place).toBe(true)
+          expect(await asked(await asking(wallet, owner)), place).toBe(true)
         }
       } finally {
         odd = YES
@@ -222,10 +222,10 @@ describe('a chain that is away, or another one', () => {
   it('is no answer', async () => {
     const other = createRpc({ label: 'test', urls: [chain.chain.rpcUrls.default.http[0]!], chainId: 1 })
     const asked = { wallet, hash, signature: '0x00', acceptsErc6492: false, caller: '' } as const
-    await expect(createSmartWallets(other, 1).isValidSignature(asked)).rejects.toThrow(ChainUnavailableError)
+    await expect(createSignatureCheck(other)(asked)).rejects.toThrow(ChainUnavailableError)
     const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
     const signature = await owner.signMessage({ message })
     const question = { wallet, hash, signature, acceptsErc6492: false, caller: '' }
-    await expect(createSmartWallets(rpc, 31_337).isValidSignature(question)).rejects.toThrow(ChainUnavailableError)
+    await expect(createSignatureCheck(rpc)(question)).rejects.toThrow(ChainUnavailableError)
   })
 })

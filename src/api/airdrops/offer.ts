@@ -73,7 +73,7 @@ export function offerOf(
   const { isOver, deadlineS } = offerTime(context, endsAtS)
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   if (state === 'ended' || isOver) return refusing('ended')
-  const port = chainsOf(context).find((chain) => chain.label === label)?.distributors
+  const port = chainsOf(context).find((chain) => chain.label === label)
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
@@ -81,7 +81,7 @@ export function offerOf(
   const offers: Record<AddressType, Offer> = {
     evm: async ({ text }, claim) => {
       const account = text as Hex
-      return { receiver: account, transaction: transactionOf(port.claim(claim)), sender: account }
+      return { receiver: account, transaction: transactionOf(port.claimData(claim)), sender: account }
     },
     solana: async (_claimant, claim) => {
       const { permissionSigner: signer } = context
@@ -92,7 +92,7 @@ export function offerOf(
         ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
         ...{ index: BigInt(claim.index), account: claim.account },
       })
-      return { receiver, transaction: transactionOf(port.claimFor(claim, { to: receiver, deadlineS, signature })) }
+      return { receiver, transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })) }
     },
   }
   return async (claimant, claim) =>

@@ -1,4 +1,4 @@
-import type { Hex, SmartWalletPort } from '../../chains/chain.js'
+import type { ChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
@@ -143,7 +143,7 @@ function isSignedByAccount(wallet: Address, message: string, signature: Hex | Bu
 
 /** @throws ChainUnavailableError where the contract's chain does not answer */
 const isSignedByContract = async (context: Context, wallet: Address, bound: string, signature: Hex): Promise<boolean> =>
-  (await smartWalletsOf(context)?.isValidSignature({
+  (await hubOf(context)?.isValidSignature({
     wallet: wallet.text as Hex,
     hash: toHex(personalHash(bound)),
     signature,
@@ -151,9 +151,9 @@ const isSignedByContract = async (context: Context, wallet: Address, bound: stri
     caller: context.caller?.address ?? '',
   })) ?? false
 
-/** Port to smart wallets, which verify on the mainnet's hub. */
-const smartWalletsOf = (context: Context): SmartWalletPort | undefined =>
-  chainsOf({ chains: context.chains, network: 'mainnet' }).find(({ role }) => role === 'hub')?.smartWallets
+/** The mainnet's hub, on which smart wallets verify. */
+const hubOf = ({ chains }: Context): ChainPort | undefined =>
+  chainsOf({ chains, network: 'mainnet' }).find(({ role }) => role === 'hub')
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
@@ -165,6 +165,6 @@ function messageFor(
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
   const nonce = boundNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
-  const chainId = smartWalletsOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
+  const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

@@ -192,9 +192,9 @@ const networks = route.get('/v1/networks', {
     ok([...chains.map(evmView).sort((a, b) => a.role.localeCompare(b.role)), ...solana.map(solanaView)]),
 })
 
-const evmView = ({ label, role, network, gasToken, isWatchOnly, smartWallets, explorer }: ChainPort) => ({
+const evmView = ({ label, role, network, gasToken, isWatchOnly, chainId, explorer }: ChainPort) => ({
   network: label,
-  chainId: smartWallets?.chainId ?? null,
+  chainId,
   role,
   isTestnet: network === 'testnet',
   gasToken,

@@ -25,8 +25,8 @@ import { createSpokeQuoter, withdrawalOnHub, withdrawalOnSpoke } from './bridge/
 import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
-import { createSmartWallets } from './smartWallet.js'
-import { type ChainHead, findByNonce, holdsNonce, readTransaction } from './transactions.js'
+import { createSignatureCheck } from './smartWallet.js'
+import { findByNonce, holdsNonce, readTransaction } from './transactions.js'
 
 /** Newest block, and the newest that the chain's policy confirms. */
 export interface Heads {
@@ -62,7 +62,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
-  const head = servedFor(HEAD_CACHE_MS, async (): Promise<ChainHead> => {
+  const head = servedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
@@ -80,8 +80,10 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     gasToken: config.gasToken,
     explorer: config.explorer ?? null,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
-    smartWallets: createSmartWallets(rpc, config.chainId),
-    distributors: { chainId: config.chainId, claim: encodeClaim, claimFor: encodeClaimFor },
+    chainId: config.chainId,
+    isValidSignature: createSignatureCheck(rpc),
+    claimData: encodeClaim,
+    claimForData: encodeClaimFor,
     refunds: {
       eid: config.eid ?? null,
       owed: (question) => asking(() => owedOn(rpc, config, question)),
@@ -112,7 +114,7 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
   return {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
-    smartWallets: forUse('wallets').smartWallets!,
+    isValidSignature: forUse('wallets').isValidSignature,
     head: status.head,
     transaction: servedByKey(status.transaction, SIGHTINGS),
     replacement: servedByKey(status.replacement, REPLACEMENT),

@@ -63,10 +63,7 @@ const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const sati
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
 
 /** The blocks as of which a job is looked at. */
-interface Heads {
-  latest: number
-  confirmed: number
-}
+type Heads = Awaited<ReturnType<EvmChain['head']>>
 
 /**
  * View that nodes share: the least that any of them calls done or used, and a receipt that two confirm. A node that

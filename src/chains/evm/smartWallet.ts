@@ -1,11 +1,5 @@
 import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
-import {
-  ChainUnavailableError,
-  type Hex,
-  orUnavailable,
-  type SignatureQuestion,
-  type SmartWalletPort,
-} from '../chain.js'
+import { type ChainPort, ChainUnavailableError, type Hex, orUnavailable, type SignatureQuestion } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { orIfDisputed } from '../rpc/nodes.js'
@@ -27,8 +21,8 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-/** Smart wallets of a chain, asked through its nodes. */
-export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
+/** Creates the check of signatures by a chain's smart wallets, which are asked through its nodes. */
+export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
   const underWay = new Map<string, number>()
   const hasCode = servedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
@@ -49,17 +43,14 @@ export function createSmartWallets(rpc: Rpc, chainId: number): SmartWalletPort {
       else underWay.delete(of)
     }
   }
-  return {
-    chainId,
-    async isValidSignature(question) {
-      const { wallet, signature, caller } = question
-      const data = probeData(question)
-      if (!data) return false
-      return orUnavailable(`chain "${rpc.label}"`, async () => {
-        if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
-        return ask(`${caller} ${wallet}`, data)
-      })
-    },
+  return async (question) => {
+    const { wallet, signature, caller } = question
+    const data = probeData(question)
+    if (!data) return false
+    return orUnavailable(`chain "${rpc.label}"`, async () => {
+      if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
+      return ask(`${caller} ${wallet}`, data)
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ChainTx, Hex } from '../chain.js'
+import type { ChainPort, ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
@@ -14,19 +14,13 @@ interface RawTransaction {
   input: Hex
 }
 
-/** Newest block of a chain, and newest confirmed block. */
-export interface ChainHead {
-  latest: number
-  confirmed: number
-}
-
 export interface TransactionQuery {
   hash: Hex
   /** Newest block that was confirmed before the question: a later head may confirm a block of another fork. */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: OurContracts
-  head(): Promise<ChainHead>
+  head: ChainPort['head']
 }
 
 /** Reads the current state of a transaction from a node. @throws RpcError transient where it contradicts itself */

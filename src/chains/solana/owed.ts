@@ -1,6 +1,6 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
-import { type OwedMoney, type OwedQuestion, orUnavailable, type RefundPort } from '../chain.js'
+import { type OwedMoney, type OwedQuestion, orUnavailable, type SolanaPort } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -17,7 +17,7 @@ const COMMITMENT = 'confirmed'
 const CLOCK_TIME_OFFSET = 32
 
 /** Refunds on a Solana cluster. */
-export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPort => ({
+export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): SolanaPort['refunds'] => ({
   owed: (question) =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode((call) => owedByRegistrar(call, registrar, question))),
 })

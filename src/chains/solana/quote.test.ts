@@ -54,7 +54,7 @@ it('of 100 names lets others have their turns, and each transaction is what it s
   const accounts = new Set<string>()
   for (const [of, { transactions }] of (await asked).entries())
     for (const { base64, json: asJson } of transactions) {
-      const json = asJson()
+      const json = asJson() as { instructions: { keys: { pubkey: string }[]; data: number[] }[] }
       const tx = Transaction.from(Buffer.from(base64, 'base64'))
       const [instruction] = tx.instructions
       expect(JSON.parse(JSON.stringify(tx))).toMatchObject({
