@@ -1,4 +1,5 @@
-import type { WebSocket as Socket } from 'ws'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
@@ -20,53 +21,40 @@ export interface LogsWatchOptions {
  * @returns a function that ends the subscription
  */
 export function watchLogs(options: LogsWatchOptions): () => void {
-  let isOver = false
-  let socket: Socket | null = null
-  let retry: NodeJS.Timeout | null = null
-  let attempts = 0
-
-  const connect = async (): Promise<void> => {
-    const { WebSocket } = await import('ws')
-    if (isOver) return
-    const open = new WebSocket(options.urls[attempts++ % options.urls.length]!)
-    socket = open
-    open.on('open', () => subscribe(open, options))
-    open.on('message', (data) => {
-      if (isNotification(String(data))) options.onLogs()
-    })
-    open.on('error', options.onFault)
-    open.on('close', () => {
+  const { urls, onLogs, onFault } = options
+  const end = new AbortController()
+  const watch = async (): Promise<void> => {
+    for (let attempts = 0; !end.signal.aborted; attempts++) {
+      await connection(urls[attempts % urls.length]!, options, end.signal).catch(onFault)
       // transactions of the meantime are found by polling
-      options.onLogs()
-      again()
-    })
+      onLogs()
+      await sleep(RECONNECT_MS, undefined, { signal: end.signal, ref: false }).catch(() => {})
+    }
   }
-
-  const again = (): void => {
-    if (isOver) return
-    retry = setTimeout(start, RECONNECT_MS)
-    retry.unref()
-  }
-  const start = (): void => {
-    connect().catch((error: Error) => {
-      options.onFault(error)
-      again()
-    })
-  }
-
-  start()
-  return () => {
-    isOver = true
-    if (retry) clearTimeout(retry)
-    socket?.terminate()
-  }
+  void watch()
+  return () => end.abort()
 }
 
-function subscribe(socket: Socket, { programId, commitments }: LogsWatchOptions): void {
-  commitments.forEach((commitment, i) => {
-    const params = [{ mentions: [programId] }, { commitment }]
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: i + 1, method: 'logsSubscribe', params }))
+/** Subscribes over a new connection. @returns once it has ended @throws its error */
+async function connection(
+  url: string,
+  { programId, commitments, onLogs }: LogsWatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { WebSocket } = await import('ws')
+  const socket = new WebSocket(url)
+  socket.on('open', () => {
+    for (const [id, commitment] of commitments.entries()) {
+      const params = [{ mentions: [programId] }, { commitment }]
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'logsSubscribe', params }))
+    }
   })
+  socket.on('message', (data) => {
+    if (isNotification(String(data))) onLogs()
+  })
+  // the first is thrown below; ending a connection that is not open yet makes another
+  socket.on('error', () => {})
+  await once(socket, 'close', { signal }).finally(() => socket.terminate())
 }
 
 /** Tells whether a message is a notification; answers to a subscription have no method. */
