@@ -81,7 +81,7 @@ export function recordWords(
       continue
     }
     if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, told.address) !== topics[1])
-      throw transient('eth_getLogs: a payment has not the id that it makes')
+      throw transient('eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?')
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
     for (const word of told.kind === 'hub' ? topics : topics.slice(0, 2)) words += word.slice(2)

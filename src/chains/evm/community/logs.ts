@@ -9,7 +9,6 @@ import type {
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { RpcError } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
@@ -25,8 +24,6 @@ export const PAYMENT_TOPICS = [PAYMENT_TOPIC, HELD_TOPIC, ...(Object.keys(END_TO
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
-const PAYMENT_BYTES = 8 * 32
-const HELD_BYTES = 2 * 32
 const WORD_HEX = 2 + 64
 
 /** Decodes the ends of payments, in order; logs without an id are skipped. */
@@ -37,39 +34,19 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   })
 
 /**
- * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id. Logs
- * of another length are skipped.
+ * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id, which
+ * `recordWords` proves.
  * @param timeOf a log's block time, milliseconds
- * @throws RpcError transient where a node gave one log of a pair without the other
  */
 export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {
   const payments: CommunityPayment[] = []
   let bid: RawLog | null = null
   for (const log of logs) {
-    if (isOf(log, PAYMENT_TOPIC, PAYMENT_BYTES)) {
-      if (bid) throw unpaired(bid)
-      bid = log
-    } else if (isOf(log, HELD_TOPIC, HELD_BYTES) && log.topics[1]?.length === WORD_HEX) {
-      if (!bid || !follows(log, bid)) throw unpaired(bid ?? log)
-      payments.push(paymentOf(bid, log, timeOf(bid)))
-      bid = null
-    }
+    if (log.topics[0] === PAYMENT_TOPIC) bid = log
+    else if (bid && log.topics[0] === HELD_TOPIC) payments.push(paymentOf(bid, log, timeOf(bid)))
   }
-  if (bid) throw unpaired(bid)
   return payments
 }
-
-const isOf = ({ topics, data }: RawLog, topic: string, bytes: number): boolean =>
-  topics[0] === topic && data.length === 2 + 2 * bytes
-
-const follows = (log: RawLog, bid: RawLog): boolean =>
-  log.transactionHash === bid.transactionHash && Number(log.logIndex) === Number(bid.logIndex) + 1
-
-const unpaired = ({ blockNumber, transactionHash }: RawLog): RpcError =>
-  new RpcError(
-    'transient',
-    `eth_getLogs: a payment has two logs, block ${Number(blockNumber)} came with one (${transactionHash}); is \`communityPayments\` our contract?`,
-  )
 
 function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment {
   const words = fromHex(bid.data)
