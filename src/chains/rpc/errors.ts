@@ -1,3 +1,5 @@
+import { TOO_LARGE } from './http.js'
+
 /** Reaction to a failing RPC call, classified from its error. */
 export type RpcFault =
   /** Range or response too large: ask for less. */
@@ -100,31 +102,28 @@ export interface ErrorShape {
 }
 
 /**
- * Classifies an error thrown by a transport.
+ * Classifies an error of a call over HTTP.
  * @param response its HTTP response, if any: an error in the body hides the status
  */
 export function classifyRpcError(
-  error: unknown,
+  thrown: unknown,
   method: string,
   response?: { status: number; headers: Pick<Headers, 'get'> },
 ): RpcError {
-  if (error instanceof RpcError) return error
-  const chain: readonly ErrorShape[] = causesOf(error)
-  const text = textOf(chain)
-  const first = chain[0]
-  const said = (first?.details || first?.message || String(error)).split('\n')[0]!
-  const http = response ?? chain.find((e): e is ErrorShape & { status: number } => typeof e.status === 'number')
-  const socket = chain.map(({ code }) => String(code)).find((code) => SOCKET_CODE.test(code))
-  const message = `${method}: ${http && http.status >= 400 ? `HTTP ${http.status}: ` : ''}${socket ?? harmless(said)}`
-  const isTooOften = http?.status === HTTP_TOO_MANY_REQUESTS || chain.some((e) => e.code === HTTP_TOO_MANY_REQUESTS)
-  if (isTooOften || RATE.test(said))
-    return new RpcError('rate_limited', message, retryAfterMs(http?.headers), { cause: error })
-  const isTooLarge = http?.status === HTTP_CONTENT_TOO_LARGE || chain.some((e) => e.name?.includes('TooLarge'))
-  if (isTooLarge || TOO_MUCH.test(text)) return new RpcError('too_much', message, null, { cause: error })
-  const hasCode = chain.some((e) => typeof e.code === 'number')
-  if (hasCode && (REFUSED.test(text) || EVM_FAILURE.test(text)))
-    return new RpcError('refused', message, null, { cause: error })
-  return new RpcError('transient', message, null, { cause: error })
+  if (thrown instanceof RpcError) return thrown
+  const error = thrown as ErrorShape
+  const { status = 0, headers } = response ?? error
+  const text = textOf([error])
+  const said = (error.details || error.message || String(thrown)).split('\n')[0]!
+  const why = SOCKET_CODE.test(String(error.code)) ? error.code : harmless(said)
+  const message = `${method}: ${status >= 400 ? `HTTP ${status}: ` : ''}${why}`
+  const of = (fault: RpcFault, retryMs: number | null = null) => new RpcError(fault, message, retryMs, { cause: error })
+  if ([status, error.code].includes(HTTP_TOO_MANY_REQUESTS) || RATE.test(said))
+    return of('rate_limited', retryAfterMs(headers))
+  if (status === HTTP_CONTENT_TOO_LARGE || String(error.code) === TOO_LARGE || TOO_MUCH.test(text))
+    return of('too_much')
+  const isRefused = typeof error.code === 'number' && (REFUSED.test(text) || EVM_FAILURE.test(text))
+  return of(isRefused ? 'refused' : 'transient')
 }
 
 /** Words and numbers of sentences; URLs, keys, bytes and names of fields are none. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { jsonClient } from './http.js'
+import { jsonClient, TOO_LARGE } from './http.js'
 
 const LIMIT_MS = 5_000
 const servers: Server[] = []
@@ -64,7 +64,7 @@ describe('the client of JSON-RPC nodes', () => {
       response.end(gzipSync(large))
     })
     for (const url of [plain, packed])
-      await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({ name: 'AnswerTooLargeError' })
+      await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({ code: TOO_LARGE })
   })
 
   it('gives a JSON-RPC error whatever the status, and else the status with its head', async () => {

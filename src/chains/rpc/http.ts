@@ -6,6 +6,8 @@ import { unzip } from 'node:zlib'
 
 /** Largest answer in bytes, packed and unpacked. */
 const MAX_BYTES = 10 * 2 ** 20
+/** Code of zlib for an answer that is larger unpacked. */
+export const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE'
 /** Time for which an unused connection is kept, ms: shorter than most servers keep theirs. */
 const IDLE_MS = 4_000
 const HEADERS = {
@@ -21,28 +23,11 @@ export interface JsonAnswer {
   data: unknown
 }
 
-/** An HTTP status without a JSON-RPC answer. */
-class HttpStatusError extends Error {
-  override name = 'HttpStatusError'
-  constructor(
-    readonly status: number,
-    readonly headers: JsonAnswer['headers'],
-    /** The body, for sorting alone. */
-    readonly details: string,
-  ) {
-    super(`HTTP ${status}`)
-  }
-}
-
-class AnswerTooLargeError extends Error {
-  override name = 'AnswerTooLargeError'
-}
-
 /**
  * Client that posts JSON to one URL over connections that it keeps: Node's own, since `fetch` takes seven times the
  * processor time of a small call. The time limit holds for the whole answer, its last byte included.
- * @throws HttpStatusError for a status other than 2xx, unless its body is a JSON-RPC error; AnswerTooLargeError, or the
- *   connection's error
+ * @throws Error with status, headers and body (`details`, for sorting alone) for a status other than 2xx, unless the
+ *   body is a JSON-RPC error; else with the code of the connection, or of Node's zlib where the answer is too large
  */
 export function jsonClient(url: string): (body: unknown, limitMs: number) => Promise<JsonAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
@@ -87,20 +72,11 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES} bytes`)
+    if (bytes > MAX_BYTES) throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE })
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  return response.headers['content-encoding'] ? unpack(body) : body
-}
-
-async function unpack(body: Buffer): Promise<Buffer> {
-  try {
-    return await promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
-  } catch (error) {
-    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    throw isTooLarge ? new AnswerTooLargeError(`the answer has more than ${MAX_BYTES} bytes`) : error
-  }
+  return response.headers['content-encoding'] ? promisify(unzip)(body, { maxOutputLength: MAX_BYTES }) : body
 }
 
 function answerOf({ statusCode: status = 0, statusMessage, headers }: IncomingMessage, body: Buffer): JsonAnswer {
@@ -110,7 +86,8 @@ function answerOf({ statusCode: status = 0, statusMessage, headers }: IncomingMe
   const data = parsed(text)
   const { error } = data
   if (typeof error?.code === 'number' && typeof error.message === 'string') return { ...head, data }
-  throw new HttpStatusError(status, head.headers, (error ? JSON.stringify(error) : text) || (statusMessage ?? ''))
+  const details = (error ? JSON.stringify(error) : text) || (statusMessage ?? '')
+  throw Object.assign(new Error(`HTTP ${status}`), { ...head, details })
 }
 
 function parsed(text: string): { error?: { code?: unknown; message?: unknown } | null } {
