@@ -51,7 +51,7 @@ const seen = (number: bigint, isToken = false) => ({
   referral: wordOf('referral'),
   reclaimableAt: NOW + RECLAIM_SECONDS,
 })
-const NOTHING = { isOurs: true, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] }
+const NOTHING = { isOurs: true, payments: [], communityPayments: [], ends: [], unknown: [] }
 
 describe('the events of a transaction', () => {
   it('are payments in SOL and in tokens, of both kinds', () => {
@@ -68,30 +68,28 @@ describe('the events of a transaction', () => {
     read(calls.register('a'), calls.register('b'), calls.register('c'))
     world.at(RECLAIM_SECONDS)
     const facts = read(calls.settle({ a: 1n }), calls.refund({ b: 2n }), calls.reclaim('c', 3n))
-    const kinds = ['settled', 'refunded', 'reclaimed'] as const
-    expect(facts).toEqual({ ...NOTHING, closed: kinds.map((kind, i) => ({ kind, sequence: BigInt(i + 1) })) })
+    const outcomes = ['released', 'refused', 'reclaimed'] as const
+    const ends = outcomes.map((outcome, i) => ({ of: 'name', outcome, sequence: BigInt(i + 1) }))
+    expect(facts).toEqual({ ...NOTHING, ends })
   })
 
-  it('are how payments for names of communities end, and whether the money has arrived', () => {
+  it('are how payments for names of communities end', () => {
     const { alice, bob } = world.keys
     const inTokens = (number: bigint) => club.paid(number, { token: mint })
     read(club.pay(1n), club.pay(2n), club.pay(3n), club.payToken(mint, 4n), club.payToken(mint, 5n))
     const refused = read(club.refuse(club.paid(1n)), club.release(club.paid(2n), inTokens(4n)))
-    expect(refused.communityOutcomes).toEqual([
-      { kind: 'refused', sequence: 1n, isPaid: true },
-      { kind: 'released', sequence: 2n, isPaid: true },
-      { kind: 'released', sequence: 4n, isPaid: false },
+    const of = 'communityName'
+    expect(refused.ends).toEqual([
+      { of, outcome: 'refused', sequence: 1n },
+      { of, outcome: 'released', sequence: 2n },
+      { of, outcome: 'released', sequence: 4n },
     ])
     club.giveTokens(alice, mint, 0n, 'frozen')
-    expect(read(club.refuse(inTokens(5n))).communityOutcomes).toEqual([
-      { kind: 'refused', sequence: 5n, isPaid: false },
-    ])
+    expect(read(club.refuse(inTokens(5n))).ends).toEqual([{ of, outcome: 'refused', sequence: 5n }])
     world.at(RECLAIM_SECONDS)
     club.giveTokens(bob, mint, 0n)
-    expect(read(club.claim(alice, club.paid(3n)), club.claim(bob, inTokens(4n))).communityOutcomes).toEqual([
-      { kind: 'reclaimed', sequence: 3n, isPaid: true },
-      { kind: 'collected', sequence: 4n, isPaid: true },
-    ])
+    const claimed = read(club.claim(alice, club.paid(3n)), club.claim(bob, inTokens(4n)))
+    expect(claimed).toEqual({ ...NOTHING, ends: [{ of, outcome: 'reclaimed', sequence: 3n }] })
     expect(club.tokensAt(associatedTokenAddress(bob, mint))).toBe(AMOUNT)
   })
 

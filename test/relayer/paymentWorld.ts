@@ -180,8 +180,8 @@ export async function startPaymentWorld() {
         const options = { commitment: 'confirmed' as const, until: null, downToSlot: startSlot }
         const { listed } = await listTransactions(call, registrar, options)
         const read = listed.map(({ signature }) => readTransaction(call, registrar, signature, 'confirmed'))
-        const closings = (await Promise.all(read)).flatMap((tx) => tx!.closed)
-        return closings.filter((closed) => closed.sequence === sequence).length
+        const closings = (await Promise.all(read)).flatMap((tx) => tx!.ends)
+        return closings.filter((end) => end.of === 'name' && end.sequence === sequence).length
       }),
     balance: async ({ publicKey }: Keypair): Promise<bigint> =>
       BigInt(await connection.getBalance(publicKey, 'confirmed')),

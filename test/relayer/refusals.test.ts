@@ -119,8 +119,8 @@ async function outcomesOf(signature: string): Promise<string[]> {
     const options = { commitment: 'confirmed' as const, until: null, downToSlot }
     const { listed } = await listTransactions(call, world.registrar, options)
     const read = listed.reverse().map((one) => readTransaction(call, world.registrar, one.signature, 'confirmed'))
-    const outcomes = (await Promise.all(read)).flatMap((tx) => tx!.communityOutcomes)
-    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].sequence)).map(({ kind }) => kind)
+    const outcomes = (await Promise.all(read)).flatMap((tx) => tx!.ends)
+    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].sequence)).map(({ outcome }) => outcome)
   })
 }
 
@@ -242,7 +242,7 @@ describe('a payment that bought its name', () => {
     const open = createAssociated(recipient, recipient, mint)
     await sendSolana(world.connection, [payerOf(4)], open, program.claim(recipient, payment))
     expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
-    expect(await outcomesOf(inTokens)).toEqual(['released', 'collected'])
+    expect(await outcomesOf(inTokens)).toEqual(['released'])
     await world.watch()
     const stored = await pool.query('SELECT outcome FROM payments WHERE tx = ANY ($1)', [
       [inSol, inTokens].map((signature) => Buffer.from(bs58.decode(signature))),

@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
+import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { PaidQuote } from '../../registry/payment/quote.js'
 import { transient } from '../rpc/errors.js'
 import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
@@ -29,9 +30,10 @@ export interface SeenPayment extends PaidQuote {
   reclaimableAt: bigint
 }
 
-/** End of a payment for a name on the hub. */
-interface Closing {
-  kind: 'settled' | 'refunded' | 'reclaimed'
+/** End of a payment, by its number among those of its kind. */
+interface SeenEnd {
+  of: Payment['target']['kind']
+  outcome: PaymentOutcome
   sequence: bigint
 }
 
@@ -53,29 +55,19 @@ export interface SeenCommunityPayment {
   reclaimableAt: bigint
 }
 
-/** Outcome of a payment for a community name. */
-interface CommunityOutcome {
-  /** `collected`: an earlier refusal or release is paid. */
-  kind: 'refused' | 'released' | 'reclaimed' | 'collected'
-  sequence: bigint
-  /** False where the money waits for who is to be paid. */
-  isPaid: boolean
-}
-
 /** Events of a successful transaction at the registrar, in order. */
 export interface DecodedTransaction {
   /** Tells whether the transaction, which may have failed, names the program. */
   isOurs: boolean
   payments: SeenPayment[]
-  closed: Closing[]
   communityPayments: SeenCommunityPayment[]
-  communityOutcomes: CommunityOutcome[]
+  ends: SeenEnd[]
   /** Data of events that this version doesn't know, shortened for the log. */
   unknown: string[]
 }
 
 export const noEvents = (isOurs = false): DecodedTransaction => ({
-  ...{ isOurs, payments: [], closed: [], communityPayments: [], communityOutcomes: [], unknown: [] },
+  ...{ isOurs, payments: [], communityPayments: [], ends: [], unknown: [] },
 })
 
 /** Discriminator of an instruction that carries an event (Anchor's `emit_cpi!`). */
@@ -121,25 +113,27 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   }
 }
 
-const CLOSINGS: Readonly<Record<string, Closing['kind']>> = {
-  ...{ PaymentSettled: 'settled', PaymentRefunded: 'refunded', PaymentReclaimed: 'reclaimed' },
+const ENDS: Readonly<Record<string, Omit<SeenEnd, 'sequence'>>> = {
+  PaymentSettled: { of: 'name', outcome: 'released' },
+  PaymentRefunded: { of: 'name', outcome: 'refused' },
+  PaymentReclaimed: { of: 'name', outcome: 'reclaimed' },
+  CommunityRefused: { of: 'communityName', outcome: 'refused' },
+  CommunityReleased: { of: 'communityName', outcome: 'released' },
+  CommunityReclaimed: { of: 'communityName', outcome: 'reclaimed' },
 }
-const OUTCOMES: Readonly<Record<string, CommunityOutcome['kind']>> = {
-  ...{ CommunityRefused: 'refused', CommunityReleased: 'released' },
-  ...{ CommunityReclaimed: 'reclaimed', CommunityCollected: 'collected' },
-}
+/** An earlier refusal or release of a payment for a community name is paid. */
+const COLLECTED = 'CommunityCollected'
 
 function addEvent(data: Buffer, facts: DecodedTransaction): void {
   const { name = '', fields } = readEvent(data) ?? {}
-  const { sequence, paid, token } = (fields ?? {}) as { sequence: bigint; paid?: bigint; token?: Buffer }
-  const [closing, outcome] = [CLOSINGS[name], OUTCOMES[name]]
+  const { sequence, token } = (fields ?? {}) as { sequence: bigint; token?: Buffer }
+  const end = ENDS[name]
   if (name === 'RegistrationPaid') facts.payments.push(fields as object as SeenPayment)
   else if (name === 'CommunityPaid')
     facts.communityPayments.push({
       ...(fields as object as SeenCommunityPayment),
       token: token?.some((byte) => byte !== 0) ? token : null,
     })
-  else if (closing) facts.closed.push({ kind: closing, sequence })
-  else if (outcome) facts.communityOutcomes.push({ kind: outcome, sequence, isPaid: paid === undefined || paid > 0n })
-  else facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
+  else if (end) facts.ends.push({ ...end, sequence })
+  else if (name !== COLLECTED) facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
 }

@@ -90,18 +90,12 @@ export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Paymen
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]
 
-const OUTCOME_OF = { settled: 'released', refunded: 'refused', refused: 'refused', released: 'released' } as const
-
-/** All outcomes of a transaction. What is collected was decided before. */
-export function outcomesOf({ genesisHash, programId }: ProgramIdentity, tx: ReadTransaction): ConfirmedOutcome[] {
-  const nameId = (sequence: bigint) => paymentMessageId(paymentSource(genesisHash, programId), sequence)
-  const outcome = (kind: keyof typeof OUTCOME_OF | 'reclaimed', id: Buffer): ConfirmedOutcome => ({
-    ...{ id, outcome: kind === 'reclaimed' ? kind : OUTCOME_OF[kind], block: tx.slot },
+/** All outcomes of a transaction. */
+export const outcomesOf = ({ genesisHash, programId }: ProgramIdentity, { slot, ends }: ReadTransaction) =>
+  ends.map(({ of, outcome, sequence }): ConfirmedOutcome => {
+    const id =
+      of === 'name'
+        ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
+        : communityPaymentId(genesisHash, programId, sequence)
+    return { id, outcome, block: slot }
   })
-  return [
-    ...tx.closed.map(({ kind, sequence }) => outcome(kind, nameId(sequence))),
-    ...tx.communityOutcomes.flatMap(({ kind, sequence }) =>
-      kind === 'collected' ? [] : [outcome(kind, communityPaymentId(genesisHash, programId, sequence))],
-    ),
-  ]
-}

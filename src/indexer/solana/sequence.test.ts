@@ -88,44 +88,34 @@ describe('the payments of a program', () => {
   })
 })
 
-describe('a transaction that no node could show', () => {
-  it('is read again, also while another leaves a gap', () => {
-    const tracker = trackerAt()
-    const aside = tx(1, { ...noEvents(), unknown: ['getTransaction: not supported'] })
-    const next = tx(2, { payments: [paid(2n)] })
-    tracker.advance([aside, next])
-    expect([...stateOf(tracker), tracker.hasRead(next.signature)]).toEqual([0, 0, false, true])
-    expect(tracker.hasRead(aside.signature)).toBe(false)
-    tracker.advance([tx(1, { payments: [paid(1n)] })])
-    expect([...stateOf(tracker), tracker.hasRead(aside.signature)]).toEqual([2, 0, true, true])
-  })
-})
-
 describe('what becomes of payments', () => {
   it('is told by both kinds of events', () => {
     const { outcomes } = trackerAt().advance([
       tx(9, {
-        closed: (['settled', 'refunded', 'reclaimed'] as const).map((kind, i) => ({ kind, sequence: BigInt(i + 1) })),
-        communityOutcomes: (['refused', 'released', 'reclaimed', 'collected'] as const).map((kind, i) => ({
-          ...{ kind, sequence: BigInt(i + 1), isPaid: true },
-        })),
+        ends: (['name', 'communityName'] as const).flatMap((of) =>
+          (['released', 'refused', 'reclaimed'] as const).map((outcome, i) => ({
+            of,
+            outcome,
+            sequence: BigInt(i + 1),
+          })),
+        ),
       }),
     ])
     expect(outcomes).toEqual([
       { id: nameId(1n), outcome: 'released', block: 9 },
       { id: nameId(2n), outcome: 'refused', block: 9 },
       { id: nameId(3n), outcome: 'reclaimed', block: 9 },
-      { id: communityId(1n), outcome: 'refused', block: 9 },
-      { id: communityId(2n), outcome: 'released', block: 9 },
+      { id: communityId(1n), outcome: 'released', block: 9 },
+      { id: communityId(2n), outcome: 'refused', block: 9 },
       { id: communityId(3n), outcome: 'reclaimed', block: 9 },
     ])
   })
 
   it('waits for the payment where a node listed that late', () => {
     const tracker = trackerAt()
-    const refused = { kind: 'refused', sequence: 1n, isPaid: true } as const
+    const refused = { of: 'communityName', outcome: 'refused', sequence: 1n } as const
     const early = { id: communityId(1n), outcome: 'refused', block: 4 }
-    expect(tracker.advance([tx(4, { communityOutcomes: [refused] })]).outcomes).toEqual([early])
+    expect(tracker.advance([tx(4, { ends: [refused] })]).outcomes).toEqual([early])
     tracker.forgetOutcomes([])
     expect(stateOf(tracker)).toEqual([0, 0, false])
     expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })]).outcomes).toEqual([early])

@@ -107,8 +107,8 @@ describe('names of communities', () => {
     const inSol = { ...counted, number: sol!.number, sequence: sol!.sequence, token: null }
     const signature = await sendSolana(connection, [relay], program.refuse(relay.publicKey, [counted, inSol]))
     const refused = await rpc.onOneNode((call) => readTransaction(call, registrar, signature, 'confirmed'))
-    const outcome = { kind: 'refused', isPaid: true }
-    expect(refused?.communityOutcomes).toEqual([
+    const outcome = { of: 'communityName', outcome: 'refused' }
+    expect(refused?.ends).toEqual([
       { ...outcome, sequence: counted.sequence },
       { ...outcome, sequence: inSol.sequence },
     ])
