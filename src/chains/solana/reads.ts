@@ -4,7 +4,7 @@ import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
-import { type DecodedTransaction, decodeTransaction, noEvents, type RawTransaction } from './events.js'
+import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
 import type { Registrar } from './registrar.js'
 
 /** A successful transaction that mentions the program. */
@@ -31,18 +31,17 @@ export async function hasSlot(call: Call, slot: number, commitment: Commitment):
   return timeS === null || Date.now() - timeS * 1_000 <= STOPPED_MS
 }
 
-/** Payment counters of a program. */
+/** Counts of a program's payments: for names on the hub, and for community names. */
 export interface Sequences {
-  payments: number
-  /** Separate counter of payments for community names. */
-  communityPayments: number
+  names: number
+  communityNames: number
 }
 
 /** Reads the payment counters; 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
   const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
   const { sequence, communitySequence } = data ? registrar.decodeState(data) : { sequence: 0, communitySequence: 0 }
-  return { payments: Number(sequence), communityPayments: Number(communitySequence) }
+  return { names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
 /** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
@@ -202,15 +201,6 @@ export async function listTransactions(
 
 /** A node does not know a transaction's version: another one, or this one later, may show it. */
 export class UnshownError extends LackingError {}
-
-/** A transaction that no node can show, without events: the program's counters tell whether it held a payment. */
-export const laidAside = (listed: ListedTransaction, { message }: UnshownError): ReadTransaction => ({
-  ...{ ...listed, ...noEvents(), unknown: [message] },
-})
-
-/** Tells whether a transaction was given without its events. */
-export const isLaidAside = ({ isOurs, unknown }: ReadTransaction): boolean => !isOurs && unknown.length > 0
-
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
 

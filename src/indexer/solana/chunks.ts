@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { LackingError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
   hasSlot,
   type ListedTransaction,
-  laidAside,
   type ReadTransaction,
   readListed,
   UnshownError,
@@ -31,7 +29,7 @@ export async function inChunks(
   listed: readonly ListedTransaction[],
   write: (txs: readonly ReadTransaction[]) => Promise<void>,
 ): Promise<void> {
-  const { identity, label, signal, onProgress } = options
+  const { identity, rpc, signal, onProgress } = options
   const startedMs = Date.now()
   let done = 0
   let registrations = 0
@@ -42,7 +40,7 @@ export async function inChunks(
     done += told.length
     registrations += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
-    onProgress?.(measure({ network: identity.network, label, unit: 'transactions', ...counts }, startedMs))
+    onProgress?.(measure({ network: identity.network, label: rpc.label, unit: 'transactions', ...counts }, startedMs))
   }
 }
 
@@ -62,9 +60,9 @@ async function readChunk(
   return told
 }
 
-/** Word of nodes on a transaction, null where they have none. */
+/** Word of nodes on a transaction, null where they have none, or none can show it: the counters tell of a payment. */
 async function agreedOn(
-  { rpc, registrar, commitment }: PaymentWatcherOptions,
+  { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
 ): Promise<ReadTransaction | null> {
   const { signature, slot } = listed
@@ -76,19 +74,15 @@ async function agreedOn(
   }
   for (let looks = 1; ; looks++) {
     try {
-      return await rpc.quorum(ask, isSame)
+      return await rpc.quorum(ask)
     } catch (error) {
-      if (error instanceof Error && error.cause instanceof UnshownError) return laidAside(listed, error.cause)
+      if (error instanceof Error && error.cause instanceof UnshownError) {
+        onUnknown?.(signature, [error.cause.message])
+        return null
+      }
       if (!(error instanceof DisagreementError)) throw error
       if (looks === MOST_LOOKS) throw new DisagreementError(`nodes contradict each other about ${signature}`)
     }
     await sleep(LOOK_MS)
   }
 }
-
-const isSame = (a: ReadTransaction | null, b: ReadTransaction | null): boolean =>
-  a === null || b === null ? a === b : a.slot === b.slot && isDeepStrictEqual(eventsOf(a), eventsOf(b))
-
-const eventsOf = ({ payments, closed, communityPayments, communityOutcomes }: ReadTransaction) => [
-  ...[payments, closed, communityPayments, communityOutcomes],
-]

@@ -1,13 +1,7 @@
-import { isLaidAside, type ReadTransaction } from '../../chains/solana/reads.js'
+import type { ReadTransaction, Sequences } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { knownUpTo } from '../../registry/payment/quote.js'
 import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
-
-/** Sequences of a program's two counts of payments: for names on the hub, and for community names. */
-export interface Sequences {
-  names: number
-  communityNames: number
-}
 
 /** The rows that some transactions bring. */
 export interface Tracked {
@@ -74,7 +68,7 @@ export class SequenceTracker {
   advance(txs: readonly ReadTransaction[]): Tracked {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
-      if (!isLaidAside(tx)) this.#read.add(tx.signature)
+      this.#read.add(tx.signature)
       for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
       for (const outcome of outcomesOf(this.#program, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }

@@ -1,6 +1,5 @@
-import { LackingError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
-import { listTransactions, type ReadTransaction, readListed } from '../../chains/solana/reads.js'
+import { listTransactions, type ReadTransaction, readListed, UnshownError } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { replaceSeenPayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -11,51 +10,48 @@ import type { PaymentWatcherOptions } from './types.js'
 const LIST_MS = 20_000
 
 /**
- * Payments that are seen and not confirmed yet: their status is pending. A cluster confirmed at `confirmed` has none.
+ * Creates the tail: payments that are seen and not confirmed yet, whose status is pending. A cluster confirmed at
+ * `confirmed` has none.
  */
-export class PaymentTail {
-  readonly #options: PaymentWatcherOptions
-  readonly #program: HoldingProgram
+export function createPaymentTail(options: PaymentWatcherOptions, program: HoldingProgram) {
+  const { pool, rpc, chain, commitment, epoch } = options
   /** Ids of the stored payments; null until they were written once. */
-  #stored: string | null = null
-
-  constructor(options: PaymentWatcherOptions, program: HoldingProgram) {
-    this.#options = options
-    this.#program = program
-  }
-
+  let stored: string | null = null
   /**
    * Replaces the stored unconfirmed payments by those that the cluster shows now.
    * @param listedTo the newest confirmed signature; a node that doesn't know it lists all that there is
    * @param downToSlot below it nothing is unconfirmed
    * @returns the number of payments
    */
-  async step(listedTo: string | null, downToSlot: number): Promise<number> {
-    const { pool, rpc, chain, commitment, epoch } = this.#options
-    const { network } = this.#program
-    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode((call) => this.#read(call, listedTo, downToSlot))
-    const payments = txs.flatMap((tx) => paymentsOf(this.#program, tx))
+  return async (listedTo: string | null, downToSlot: number): Promise<number> => {
+    const read = (call: Call) => readTail(call, options, listedTo, downToSlot)
+    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode(read)
+    const payments = txs.flatMap((tx) => paymentsOf(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
-    if (this.#stored === ids) return payments.length
+    if (stored === ids) return payments.length
     await inTransaction(pool, async (client) => {
-      await assertLeader(client, network, epoch)
-      await replaceSeenPayments(client, { network, chain }, payments)
+      await assertLeader(client, program.network, epoch)
+      await replaceSeenPayments(client, { network: program.network, chain }, payments)
     })
-    this.#stored = ids
+    stored = ids
     return payments.length
   }
+}
 
-  async #read(call: Call, until: string | null, downToSlot: number): Promise<ReadTransaction[]> {
-    const { registrar } = this.#options
-    const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
-    const { listed } = await listTransactions(call, registrar, options)
-    const read = listed.reverse().map((one) =>
-      readListed(call, registrar, one, 'confirmed').catch((error: Error) => {
-        if (error instanceof LackingError) return null
-        throw error
-      }),
-    )
-    // transactions that the node lists and can't show yet come with the next step
-    return (await Promise.all(read)).filter((tx) => tx !== null)
-  }
+async function readTail(
+  call: Call,
+  { registrar }: PaymentWatcherOptions,
+  until: string | null,
+  downToSlot: number,
+): Promise<ReadTransaction[]> {
+  const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
+  const { listed } = await listTransactions(call, registrar, options)
+  const read = listed.reverse().map((one) =>
+    readListed(call, registrar, one, 'confirmed').catch((error: Error) => {
+      if (error instanceof UnshownError) return null
+      throw error
+    }),
+  )
+  // transactions that the node lists and can't show yet come with the next step
+  return (await Promise.all(read)).filter((tx) => tx !== null)
 }

@@ -11,7 +11,6 @@ export interface PaymentWatcherOptions {
   identity: ProgramIdentity
   /** The chain's number in the database. */
   chain: number
-  label: string
   startSlot: number
   commitment: Commitment
   epoch: number

@@ -1,7 +1,6 @@
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   getSlot,
-  isLaidAside,
   type ListedTransaction,
   listTransactions,
   type ReadTransaction,
@@ -22,7 +21,7 @@ import { sentenceOf } from '../../ops/log/errors.js'
 import { firstState } from '../evm/types.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
-import { PaymentTail } from './tail.js'
+import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 
 /** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
@@ -52,8 +51,8 @@ export class PaymentWatcher {
   constructor(options: PaymentWatcherOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
-    const { identity, label, chain, startSlot: nextBlock } = options
-    this.state = firstState({ network: identity.network, label, chain, nextBlock })
+    const { identity, rpc, chain, startSlot: nextBlock } = options
+    this.state = firstState({ network: identity.network, label: rpc.label, chain, nextBlock })
   }
 
   /**
@@ -97,7 +96,7 @@ export class PaymentWatcher {
     if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
     else memory.listedTo = seen.newest ?? memory.listedTo
     const tailSlot = Math.max(this.#options.startSlot, seen.slot - LATE_SLOTS)
-    if (seen.isListed) memory.unconfirmed = await memory.tail.step(memory.listedTo, tailSlot)
+    if (seen.isListed) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
     const latest = Math.max(seen.headSlot, seen.slot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
@@ -154,8 +153,7 @@ export class PaymentWatcher {
       await assertLeader(client, network, epoch)
       await confirmPayments(client, { network, chain }, payments)
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
-      // the slot of another is the lister's word alone
-      const last = txs.findLast((tx) => !isLaidAside(tx))
+      const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
       if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
       await notify(client, network)
@@ -171,7 +169,7 @@ export class PaymentWatcher {
 
   #missing(memory: Memory, sequences: Sequences): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
-    const isGap = known.names < sequences.payments
+    const isGap = known.names < sequences.names
     if (!isAhead(sequences, memory.tracker) && isWhole) {
       Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS, rereadAfterMs: MISSING_ALARM_MS })
       return null
@@ -185,7 +183,7 @@ export class PaymentWatcher {
       memory.rereadAfterMs *= 2
     }
     const from = (isGap ? known.names : known.communityNames) + 1
-    const to = Math.max(isGap ? sequences.payments : sequences.communityPayments, from)
+    const to = Math.max(isGap ? sequences.names : sequences.communityNames, from)
     return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
   }
 }
@@ -202,7 +200,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    tail: new PaymentTail(options, program),
+    writeTail: createPaymentTail(options, program),
     unconfirmed: 0,
     missingSinceMs: null as number | null,
     /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
@@ -214,8 +212,8 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
 type Memory = Awaited<ReturnType<typeof load>>
 
 /** Tells whether a program has counted more payments than are known. */
-const isAhead = ({ payments, communityPayments }: Sequences, { known }: SequenceTracker): boolean =>
-  known.names < payments || known.communityNames < communityPayments
+const isAhead = ({ names, communityNames }: Sequences, { known }: SequenceTracker): boolean =>
+  known.names < names || known.communityNames < communityNames
 
 /** The cursor behind a transaction. Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {

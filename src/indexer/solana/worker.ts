@@ -47,7 +47,7 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     // Solana's libraries load with it
     const watching = await import('./watcher.js')
     const opened = new watching.PaymentWatcher({
-      ...{ pool, rpc, registrar, label, startSlot, commitment, epoch, signal },
+      ...{ pool, rpc, registrar, startSlot, commitment, epoch, signal },
       ...(await source.open()),
       onUnknown: (signature, unknown) =>
         log.error({ ...fields, tx: signature, unknown }, 'laid aside what this version can’t read'),

@@ -117,8 +117,8 @@ describe('names of communities', () => {
     const order = { community: 'club', name: 'spl', amount: 300n, recipient: authority.publicKey }
     await payCommunity(connection, solana.programId, payer, { ...order, token: { mint, decimals: 6 } })
     expect(await port.tokenBalance(token, account.address)).toBe(700n)
-    const { communityPayments } = await rpc.onOneNode((call) => readSequences(call, registrar, 'confirmed'))
-    expect(communityPayments).toBe(3)
+    const { communityNames } = await rpc.onOneNode((call) => readSequences(call, registrar, 'confirmed'))
+    expect(communityNames).toBe(3)
   })
 })
 
