@@ -88,13 +88,9 @@ export async function readLogs(call: Call, filter: LogFilter, from: number, to: 
 }
 
 async function listLogs(call: Call, { addresses, topics }: LogFilter, from: number, to: number): Promise<RawLog[]> {
-  const filter = { address: oneOrMore(addresses), topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
+  const filter = { address: addresses, topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
-
-/** Address parameter of `eth_getLogs`: a list only for several addresses. */
-const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
-  addresses.length === 1 ? addresses[0]! : addresses
 
 /**
  * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
@@ -102,7 +98,7 @@ const oneOrMore = (addresses: readonly Hex[]): Hex | readonly Hex[] =>
  * @throws RpcError
  */
 export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
-  const filter = { address: oneOrMore(addresses), topics: [topics], blockHash: header.hash }
+  const filter = { address: addresses, topics: [topics], blockHash: header.hash }
   const found = await call<RawLog[]>('eth_getLogs', [filter])
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }

@@ -1,5 +1,6 @@
 import type { TypedDataDefinition } from 'viem'
 import {
+  formatTransactionRequest,
   isAddressEqual,
   parseTransaction,
   recoverTransactionAddress,
@@ -11,7 +12,7 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { RelayerKey } from '../../config/relayerKey.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { type Call, callOver, quantity } from '../rpc/evm.js'
+import { type Call, callOver } from '../rpc/evm.js'
 
 /** A signer elsewhere that does not sign, or signs something else: worth another attempt. */
 export class SignerUnavailableError extends ChainUnavailableError {
@@ -41,7 +42,9 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
     async signTransaction(transaction) {
       const tx = transaction as TransactionSerializableEIP1559
       return trusted(async () => {
-        const answer = await ask<Hex>('eth_signTransaction', [quantitiesOf(address, tx)])
+        const answer = await ask<Hex>('eth_signTransaction', [
+          formatTransactionRequest({ from: address, data: '0x', ...tx, type: undefined }),
+        ])
         const { r, s, yParity } = parseTransaction(answer)
         const raw = serializeTransaction(tx, { r: r!, s: s!, yParity: yParity! })
         return { signed: raw, signer: await recoverTransactionAddress({ serializedTransaction: raw }) }
@@ -72,13 +75,3 @@ async function trusted<Signed>(sign: () => Promise<{ signed: Signed; signer: Hex
   if (isAddressEqual(signer, address)) return signed
   throw new SignerUnavailableError('the remote signer signed something else, or with another key')
 }
-
-/** A transaction as `eth_signTransaction` takes it. */
-const quantitiesOf = (from: Hex, tx: TransactionSerializableEIP1559) => ({
-  ...{ from, to: tx.to, data: tx.data ?? '0x' },
-  nonce: quantity(tx.nonce ?? 0),
-  gas: quantity(tx.gas ?? 0n),
-  value: quantity(tx.value ?? 0n),
-  maxFeePerGas: quantity(tx.maxFeePerGas ?? 0n),
-  maxPriorityFeePerGas: quantity(tx.maxPriorityFeePerGas ?? 0n),
-})

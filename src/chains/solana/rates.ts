@@ -18,7 +18,9 @@ const SERVES_MS = 2_000
 const REMEMBERED_MS = 10 * 60_000
 
 /** Rates and gas price behind a quote, read on the hub. */
-export interface HubRates extends Rates {
+export interface HubRates {
+  ethUsd: Price
+  solUsd: Price
   /** Gas price on the hub, wei. */
   gasPriceWei: bigint
 }
@@ -118,16 +120,11 @@ export function priceProblem(price: Price, earlier: Price | null, bounds: PriceB
   return null
 }
 
-export interface Rates {
-  ethUsd: Price
-  solUsd: Price
-}
-
 /** An ETH is 10^18 wei, a SOL 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
 /** Converts wei to lamports, rounded up. */
-export function weiToLamports(wei: bigint, { ethUsd, solUsd }: Rates): bigint {
+export function weiToLamports(wei: bigint, { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>): bigint {
   const value = wei * ethUsd.answer * 10n ** BigInt(solUsd.decimals)
   const unit = solUsd.answer * 10n ** BigInt(ethUsd.decimals) * WEI_PER_LAMPORT_AT_PAR
   return (value + unit - 1n) / unit

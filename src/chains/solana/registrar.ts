@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
-import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
 
 /**
@@ -60,9 +60,9 @@ export function createRegistrar(programIdText: string) {
     address('payment', payer.toBytes(), quoteId)
   /** Accounts of every instruction that logs events. */
   const log = [reads(address('__event_authority')), reads(programId)]
-  const instruction = (name: string, args: object, keys: Meta[]) =>
+  const instruction = (name: string, args: object, keys: AccountMeta[]) =>
     new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
-  const decide = (name: 'settle' | 'refund', own: Meta[], payments: readonly PaymentKey[]) =>
+  const decide = (name: 'settle' | 'refund', own: AccountMeta[], payments: readonly PaymentKey[]) =>
     instruction(name, { sequences: payments.map(({ sequence }) => big(sequence)) }, [
       ...own,
       ...log,
@@ -133,16 +133,10 @@ export const fieldsOf = (raw: object): Record<string, unknown> =>
     }),
   )
 
-export interface Meta {
-  pubkey: PublicKey
-  isSigner: boolean
-  isWritable: boolean
-}
-
-export const signs = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: true })
-export const authority = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: true, isWritable: false })
-export const writes = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: true })
-export const reads = (pubkey: PublicKey): Meta => ({ pubkey, isSigner: false, isWritable: false })
-export const SYSTEM: Meta = reads(SystemProgram.programId)
+export const signs = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: true })
+export const authority = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: false })
+export const writes = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
+export const reads = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
+export const SYSTEM: AccountMeta = reads(SystemProgram.programId)
 
 export const big = (value: bigint) => new anchor.BN(value.toString())

@@ -46,7 +46,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: COMMITMENT }]
   const supply = await call<{ value: { decimals: number } }>('getTokenSupply', asked).catch(orNoMint)
-  return supply && supply.value.decimals
+  return supply?.value.decimals ?? null
 }
 
 /** "Invalid params", as nodes say that an address is no mint. */

@@ -46,7 +46,7 @@ interface Way {
 /**
  * Sends steps one by one, in their order, up to the first that needs another key; with `--unsigned` prints all of them.
  * @returns whether steps were sent
- * @throws Error with one sentence: a key is missing, or not the one that the first step needs; SendError
+ * @throws Error with one sentence: a key is missing, or not the one that the first step needs; as `sendCall`
  */
 export async function sendSteps(
   steps: readonly Step[],

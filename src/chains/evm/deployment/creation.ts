@@ -1,7 +1,5 @@
-import { concat, encodeDeployData, type Hex } from 'viem'
+import { concat, encodeDeployData, getContractAddress, type Hex } from 'viem'
 import type { ChainWishes } from '../../../config/desired.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
-import { keccak256 } from '../../../registry/primitives/keccak.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
@@ -30,9 +28,8 @@ export interface Creation {
 }
 
 const creation = (salt: Hex, code: Hex): Creation => {
-  const hashed = keccak256(fromHex(code))
-  const word = keccak256(Buffer.concat([Buffer.of(0xff), fromHex(DEPLOYMENT_PROXY), fromHex(salt), hashed]))
-  return { code, address: toHex(word.subarray(12)), data: concat([salt, code]) }
+  const address = getContractAddress({ opcode: 'CREATE2', from: DEPLOYMENT_PROXY, salt, bytecode: code })
+  return { code, address: address.toLowerCase() as Hex, data: concat([salt, code]) }
 }
 
 /** A wished contract, and the address at which it stands, or will stand. */

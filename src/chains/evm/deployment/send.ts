@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { MARGIN_PERCENT, withMargin } from '../../margins.js'
-import { causesOf, RpcError } from '../../rpc/errors.js'
+import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
+import { revertReason } from '../bridge/calls.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
 import { getReceipt } from '../logs.js'
@@ -18,23 +19,6 @@ export interface SendingChain {
   rpc: Rpc
 }
 
-export interface PlainCall {
-  to: Hex
-  data: Hex
-  value: bigint
-}
-
-/** A transaction that was mined and did not revert. */
-export interface Mined {
-  hash: Hex
-  block: number
-}
-
-/** A transaction that can't be sent, or came to nothing; the message is one sentence. */
-class SendError extends Error {
-  override name = 'SendError'
-}
-
 /** Time for a transaction to be included. */
 const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
@@ -42,9 +26,13 @@ const POLL_MS = 500
 /**
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
  * earlier run left in the pool is waited for first, so that nothing is sent twice.
- * @throws SendError
+ * @throws Error with one sentence
  */
-export async function sendCall(chain: SendingChain, account: LocalAccount, call: PlainCall): Promise<Mined> {
+export async function sendCall(
+  chain: SendingChain,
+  account: LocalAccount,
+  call: { to: Hex; data: Hex; value: bigint },
+): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
   await settled(chain, from)
@@ -54,7 +42,7 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
     const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), MARGIN_PERCENT.gas)
     const costWei = maxCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
-      throw new SendError(
+      throw new Error(
         `On chain "${label}" ${from} has ${BigInt(balance)} wei, and this may take ${costWei}: send it some.`,
       )
     return { gas, fees }
@@ -66,17 +54,17 @@ export async function sendCall(chain: SendingChain, account: LocalAccount, call:
     if (failure.class === 'transient') throw error
     // a node that has the transaction already took it
     if (failure.class !== 'known')
-      throw new SendError(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
+      throw new Error(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
   })
   const hash = keccak256(raw)
   const receipt = await until(() => getReceipt(rpc.call, hash))
   if (!receipt)
-    throw new SendError(`Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`)
-  if (receipt.status !== '0x1') throw new SendError(`The transaction ${hash} reverted on chain "${label}".`)
+    throw new Error(`Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`)
+  if (receipt.status !== '0x1') throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
 }
 
-/** Waits until no transaction of the account is pending. @throws SendError */
+/** Waits until no transaction of the account is pending. @throws Error with one sentence */
 export async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
   const count = (ask: Call, block: string) => ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
@@ -85,7 +73,7 @@ export async function settled({ rpc, label }: SendingChain, address: Hex): Promi
       return pending <= mined || null
     })
   if (!(await until(isSettled)))
-    throw new SendError(`A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`)
+    throw new Error(`A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`)
 }
 
 async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
@@ -102,11 +90,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    const data = causesOf(error).find(
-      (cause): cause is { data: string } => 'data' in cause && typeof cause.data === 'string',
-    )
-    const selector = data && data.data.length >= 10 ? ` (error ${data.data.slice(0, 10)})` : ''
-    throw new SendError(`The chain would refuse it: ${error.message}${selector}.`, { cause: error })
+    throw new Error(`The chain would refuse it: ${revertReason(error) ?? error.message}.`, { cause: error })
   }
 }
 

@@ -64,11 +64,8 @@ export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =
 /** Creates the community part of a registrar. */
 export function createCommunityProgram(registrar: Registrar) {
   const { state, address, log, instruction } = registrar
-  const paymentAccount = ({ payer, number }: CommunityPaymentKey) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigUInt64LE(number)
-    return address('community', payer.toBytes(), bytes)
-  }
+  const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
+    address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8))
   /** Account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import {
+  type AccountMeta,
   PublicKey,
   SYSVAR_CLOCK_PUBKEY,
   SYSVAR_RENT_PUBKEY,
@@ -8,7 +9,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
-import { authority, type Meta, reads, SYSTEM, signs, writes } from '../registrar.js'
+import { authority, big, reads, SYSTEM, signs, writes } from '../registrar.js'
 
 /** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
@@ -91,18 +92,9 @@ export function isRegistrar(code: Buffer): boolean {
   return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)
 }
 
-function loaderInstruction(keys: Meta[], tag: number, ...fields: Uint8Array[]): TransactionInstruction {
+function loaderInstruction(keys: AccountMeta[], tag: number, ...fields: Uint8Array[]): TransactionInstruction {
   return new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data: Buffer.concat([u32(tag), ...fields]) })
 }
 
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return bytes
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(BigInt(value))
-  return bytes
-}
+const u32 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 4)
+const u64 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 8)
