@@ -22,15 +22,17 @@ import {
 import { createRangeWidth } from '../../proof/width.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
-import type { Progress } from '../progress.js'
-import { backfill } from './backfill.js'
-import { assertCheckpoint, DeepReorgError } from './checkpoint.js'
+import { measure } from '../progress.js'
+import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { type Extension, extendTail } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 export const FOLLOW_MAX_BLOCKS = 64
+
+/** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
+const RANGES_AHEAD = 3
 
 /** Looks, and their time, after which a replaced checkpoint halts its chain: what few answers show may pass. */
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
@@ -57,7 +59,6 @@ export class ChainIndexer {
   #minimumWei: bigint
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
-  #isCheckpointChecked = false
   /** Place of the checkpoint; null before it is looked at, and after a failed step. */
   #place: Place | null = null
   /** Looks in a row that found the checkpoint replaced. */
@@ -120,27 +121,52 @@ export class ChainIndexer {
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
-    if (!this.#isCheckpointChecked) {
-      await assertCheckpoint(pool, chain, row, epoch)
-      this.#isCheckpointChecked = true
-    }
+    if (!this.#place) await assertCheckpoint(pool, chain, row, epoch)
     const place = this.#place?.record ? this.#place : await placeOf(chain, row)
     this.#place = place
     state.trust ??= place.trust
-    if (latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock) {
-      this.#tail = []
-      const onProgress = (progress: Progress): void => {
-        Object.assign(state, { nextBlock: row.nextBlock, tailBlock: row.nextBlock - 1, lastStepMs: Date.now() })
-        this.#options.onProgress?.(progress)
+    const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
+    return isFar ? this.#backfill(confirmed) : this.#follow(latest, confirmed, place)
+  }
+
+  /**
+   * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows'
+   * own transaction. A process that is killed anywhere goes on from the checkpoint; the signal ends it before `to`.
+   */
+  async #backfill(to: number): Promise<Outcome> {
+    const { chain, row, signal, onProgress } = this.#options
+    const { network, label, nextBlock: first } = row
+    const ahead: ReturnType<typeof toldRanges>[] = []
+    const startedMs = Date.now()
+    let asked = first
+    let entries = 0
+    this.#tail = []
+    while (row.nextBlock <= to && !signal.aborted) {
+      while (ahead.length < RANGES_AHEAD && asked <= to) {
+        const end = Math.min(to, asked + this.#width.blocks - 1)
+        const told = toldRanges({ chain, width: this.#width }, asked, end)
+        // awaited below in its turn; until then a failure is not unhandled
+        told.catch(() => {})
+        ahead.push(told)
+        asked = end + 1
       }
-      const done = await backfill({
-        ...{ chain, row, width: this.#width, to: confirmed, signal: this.#options.signal, onProgress },
-        place: () => this.#place!,
-        write: (range) => this.#write('backfill', [range], behind(range)),
-      })
-      return { kind: 'backfilled', ...done }
+      for (const told of await ahead.shift()!) {
+        const { lastHash } = this.#place!
+        const range = await prove(chain, this.#place!, told)
+        if (lastHash && !range.parentHash.equals(lastHash)) {
+          if (await isCheckpointReplaced(chain, row))
+            throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+          throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
+        }
+        await this.#write('backfill', [range], behind(range))
+        entries += range.decoded.entries.length
+      }
+      const { nextBlock } = row
+      Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
+      const counts = { doneBlocks: nextBlock - first, totalBlocks: to - first + 1, registrations: entries }
+      onProgress?.(measure({ network, label, ...counts }, startedMs))
     }
-    return this.#follow(latest, confirmed, place)
+    return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
   /** A tag is a node's word, and what it confirms stays: the lowest counts, but of nodes that stand still for long. */
