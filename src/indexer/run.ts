@@ -14,7 +14,7 @@ import { checkpointWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
-import { paymentJudgeWorker } from './payments/worker.js'
+import { paymentJudgeWorker } from './judge.js'
 import { createProgressLog, type Reporting } from './progress.js'
 import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
 

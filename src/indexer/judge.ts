@@ -1,26 +1,32 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
-import { ChainUnavailableError } from '../../chains/chain.js'
-import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
-import { appendEntries } from '../../db/journal/append.js'
-import { lockHead, readHead } from '../../db/journal/head.js'
-import { readRules } from '../../db/journal/sliceCommunities.js'
-import { queueRefusals } from '../../db/outbox/refusals.js'
-import { type OpenPayment, openCommunityPayments } from '../../db/payments/open.js'
-import { markAppended } from '../../db/payments/payments.js'
-import { notify } from '../../db/pg/notify.js'
-import { inTransaction } from '../../db/pg/pool.js'
-import { verifiedInClusters } from '../../db/registry/communityNames.js'
-import { failpoint } from '../../ops/failpoint.js'
-import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
-import { type RulesVersion, rulesAtBlock } from '../../registry/community/history.js'
-import { areRequirementsMet, requirementsHash } from '../../registry/community/requirements.js'
-import type { CommunityRequirement } from '../../registry/community/rules.js'
-import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import { encodePayment } from '../../registry/journal/payment.js'
-import { keyOf, txKey } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
+import { ChainUnavailableError } from '../chains/chain.js'
+import { type BalancePort, readRequirementInputs } from '../chains/requirementInputs.js'
+import { appendEntries } from '../db/journal/append.js'
+import { lockHead, readHead } from '../db/journal/head.js'
+import { readRules } from '../db/journal/sliceCommunities.js'
+import { queueRefusals } from '../db/outbox/refusals.js'
+import { type OpenPayment, openCommunityPayments } from '../db/payments/open.js'
+import { markAppended } from '../db/payments/payments.js'
+import { notify } from '../db/pg/notify.js'
+import { inTransaction } from '../db/pg/pool.js'
+import { verifiedInClusters } from '../db/registry/communityNames.js'
+import { alarmFields } from '../ops/alarms.js'
+import type { LeaderContext } from '../ops/context.js'
+import { failpoint } from '../ops/failpoint.js'
+import { type Notify, PAUSES_MS, pauseAfter } from '../ops/notify.js'
+import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
+import { type RulesVersion, rulesAtBlock } from '../registry/community/history.js'
+import { areRequirementsMet, requirementsHash } from '../registry/community/requirements.js'
+import type { CommunityRequirement } from '../registry/community/rules.js'
+import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
+import { encodePayment } from '../registry/journal/payment.js'
+import { keyOf, txKey } from '../registry/primitives/bytes.js'
+import type { Network } from '../registry/primitives/network.js'
 
+/** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
+const ALARM_AFTER_MS = 5 * 60_000
+const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
 /** Payments of one step: appending a batch holds the journal's head for some milliseconds. */
 const BATCH = 100
 /** Payers that are asked about at once: each may take twenty questions. */
@@ -67,6 +73,37 @@ interface Read {
   /** Hash of the requirements in force at the payment's block; null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
+}
+
+/** Decides a network's payments for community names. @param notify notified when payments may have become final */
+export function paymentJudgeWorker(
+  ctx: LeaderContext,
+  { ports, notify, pollMs }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
+): Worker {
+  const { pool, network, epoch, log, metrics } = ctx
+  const judge = new PaymentJudge({ pool, network, epoch, ports })
+  let isAlarmed = false
+  return {
+    ...{ name: 'the payments of communities', fields: { network }, notify, pollMs, idleMs: IDLE_POLL_MS },
+    // a process that leads no more knows nothing of the wait
+    subscribe: () => () => metrics.paymentsWait.remove({ network }),
+    async step() {
+      const outcome = await judge.step()
+      if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
+      metrics.entries.inc({ network }, outcome.payments)
+      log.info({ network, ...outcome }, 'payments of communities are in the journal')
+      return 'progressed'
+    },
+    check() {
+      const { waiting, sinceMs, reason } = judge.state
+      const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
+      metrics.paymentsWait.set({ network }, waitingMs / 1_000)
+      const isAlarm = waitingMs >= ALARM_AFTER_MS
+      if (isAlarm && !isAlarmed)
+        log.error({ network, waiting, waitingMs, reason, ...alarmFields('ClusterdPaymentsWait') }, NO_ANSWER)
+      isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
+    },
+  }
 }
 
 /** Appends a network's confirmed payments for community names to the journal, whose fold judges them. */
