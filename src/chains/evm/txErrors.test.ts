@@ -67,12 +67,6 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
     'account limit exceeded',
     'sender has too many transactions in txpool',
   ],
-  'transient rate_limited': [
-    'daily request count exceeded, request rate limited', // infura
-    'Your app has exceeded its compute units per second capacity.', // alchemy
-    '50/second request limit reached - reduce calls per second', // quicknode
-    'Too Many Requests',
-  ],
   'revert reverted': [
     'execution reverted',
     'execution reverted: custom error 0xd93c0665',
@@ -135,8 +129,8 @@ describe('classifyTxError', () => {
 
   it('knows the code of a revert and the status of too many requests', () => {
     expect(classifyTxError({ code: 3, message: 'nothing said' })).toEqual({ class: 'revert', reason: 'reverted' })
-    const http = new HttpRequestError({ url: 'http://node/key', status: 429, body: {} })
-    expect(classifyTxError(http)).toEqual({ class: 'transient', reason: 'rate_limited' })
+    const busy = new ChainUnavailableError('', { cause: new RpcError('rate_limited', 'HTTP 429') })
+    expect(classifyTxError(busy)).toEqual({ class: 'transient', reason: 'rate_limited' })
   })
 
   it('does not take the URL or the request for words of the node', () => {

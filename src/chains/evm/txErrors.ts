@@ -1,4 +1,4 @@
-import { causesOf, type ErrorShape } from '../rpc/errors.js'
+import { causesOf, type ErrorShape, RpcError } from '../rpc/errors.js'
 
 /** Meaning of a node's error for a transaction. */
 export type TxErrorClass =
@@ -64,11 +64,6 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
     'pool_full',
     /(tx|transaction )?pool is full|sub-pool is full|too many (pending )?transactions|account limit exceeded|in-flight transaction limit|queue is full/i,
   ],
-  [
-    'transient',
-    'rate_limited',
-    /rate limit|too many requests|\b429\b|request limit|limit exceeded|exceeds defined limit|capacity|throttl|request rate/i,
-  ],
   ['revert', 'out_of_gas', /out of gas|gas too low to|gas required exceeds/i],
   ['revert', 'reverted', /revert|invalid opcode|bad instruction|stack underflow|always failing transaction/i],
   [
@@ -87,7 +82,6 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
 
 /** Codes say what a wording may not. */
 const REVERT_CODE = 3
-const HTTP_TOO_MANY = 429
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 
@@ -100,7 +94,8 @@ export function classifyTxError(error: unknown): TxFailure {
   const text = said.join('\n').replace(METHOD_NAME, '')
   // a node of another chain than configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
-  if (chain.some(({ status }) => status === HTTP_TOO_MANY)) return { class: 'transient', reason: 'rate_limited' }
+  if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
+    return { class: 'transient', reason: 'rate_limited' }
   const line = TABLE.find(([, , wording]) => wording.test(typeof error === 'string' ? error : text))
   if (line) return { class: line[0], reason: line[1] }
   if (chain.some(({ code }) => code === REVERT_CODE)) return { class: 'revert', reason: 'reverted' }
