@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { type Header, type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { RpcError, transient } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
@@ -110,7 +110,11 @@ export class AirdropWatcher {
   }
 
   /** @returns null where a node finds the range too large: the next step reads a smaller one */
-  async #readRange(watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange | null> {
+  async #readRange(
+    watched: WatchedAirdrop,
+    from: number,
+    to: number,
+  ): Promise<Awaited<ReturnType<typeof readClaims>> | null> {
     const { chain } = this.#options
     try {
       return await chain.rpc.quorum((call) => readClaims(call, watched, from, to))
@@ -156,16 +160,8 @@ export class AirdropWatcher {
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
-/** Claims of an airdrop in a range of blocks, from one node. */
-interface ClaimRange {
-  claims: SeenClaim[]
-  last: Header
-  /** Hash of the block below the first, as the first states it. */
-  parentHash: string
-}
-
-/** Reads the claims in blocks from a node. @throws RpcError */
-async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number): Promise<ClaimRange> {
+/** Reads the claims in blocks from a node, with the hash below them as their first block states it. @throws RpcError */
+async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number) {
   const { logs, first, last } = await readLogs(call, filterOf(watched), from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }

@@ -1,7 +1,6 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
-import { orUnavailable, type SolanaPort, type SolanaTx } from '../chain.js'
-import type { BalancePort } from '../requirementInputs.js'
+import { orUnavailable, type RegistrationRequest, type SolanaTx } from '../chain.js'
 import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
@@ -19,16 +18,9 @@ const CHAIN = `chain "${SOLANA_LABEL}"`
 const FINAL_CONFIRMATIONS = 32
 
 /** A network's Solana cluster and the registrar on it. */
-export interface SolanaChain extends SolanaPort {
-  readonly config: SolanaConfig
-  readonly rpc: SolanaRpc
-  readonly registrar: Registrar
-  /** Balances for the judge of payments, read by a share of its own. */
-  readonly balances: BalancePort
-  chain: number | null
-}
+export type SolanaChain = ReturnType<typeof createSolanaChain>
 
-export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): SolanaChain {
+export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
   // strangers' questions cost the watcher nothing
@@ -48,12 +40,13 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>): So
     ...portFor('api'),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
+    /** Balances for the judge of payments, read by a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
-    chain: null,
+    chain: null as number | null,
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: servedByKey(transaction, SIGHTINGS),
-    quote: (request) => orUnavailable(CHAIN, () => quote(request)),
+    quote: (request: RegistrationRequest) => orUnavailable(CHAIN, () => quote(request)),
   }
 }
 
