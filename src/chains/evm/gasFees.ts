@@ -19,9 +19,7 @@ const MAX_FRESH_FACTOR = 3n
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
  */
 export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fees {
-  const sorted = [...tipsWei].sort((a, b) => (a < b ? -1 : 1))
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0n
-  const tip = max(median, MIN_PRIORITY_FEE_WEI)
+  const tip = max(median(tipsWei), MIN_PRIORITY_FEE_WEI)
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
@@ -77,10 +75,7 @@ const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
 /** The highest price to pay by the prices of recent blocks: twenty times their median, 1 gwei at least. */
-export function priceCapWei(pricesWei: readonly bigint[]): bigint {
-  const sorted = [...pricesWei].sort((a, b) => (a < b ? -1 : 1))
-  return max(LEAST_CAP_WEI, CAP_FACTOR * (sorted[Math.floor(sorted.length / 2)] ?? 0n))
-}
+export const priceCapWei = (pricesWei: readonly bigint[]): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * median(pricesWei))
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
@@ -88,5 +83,7 @@ const raise = (previous: bigint, fresh: bigint): bigint =>
 /** The most that a transaction can cost its sender, wei. */
 export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint => gas * fees.maxFeePerGas + valueWei
 
+const median = (values: readonly bigint[]): bigint =>
+  values.toSorted((a, b) => (a < b ? -1 : 1))[values.length >> 1] ?? 0n
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -1,5 +1,4 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import type { StoredPayment } from '../../registry/payment/payment.js'
 import { type OwedMoney, type OwedQuestion, orUnavailable, type SolanaPort } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
@@ -31,18 +30,14 @@ async function owedByRegistrar(
   registrar: Registrar,
   { payments }: Pick<OwedQuestion, 'payments'>,
 ): Promise<OwedMoney[]> {
-  const [accounts, nowMs] = await Promise.all([
+  const [accounts, nowMs, { blockhash }] = await Promise.all([
     readOpenPayments(call, registrar, payments, { commitment: COMMITMENT }),
     readClock(call),
+    readLatestBlockhash(call, COMMITMENT),
   ])
-  const open = payments.flatMap((payment, i): [StoredPayment, OpenPayment][] => {
+  return payments.flatMap((payment, i): OwedMoney[] => {
     const account = accounts[i]
-    return account ? [[payment, account]] : []
-  })
-  const isAny = open.some(([, account]) => fromMsOf(account, nowMs) === null)
-  const blockhash = isAny ? (await readLatestBlockhash(call, COMMITMENT)).blockhash : ''
-  return open.flatMap(([payment, account]) => {
-    if ('state' in account && account.state === 'released') return []
+    if (!account || ('state' in account && account.state === 'released')) return []
     const fromMs = fromMsOf(account, nowMs)
     const take = () => unsignedTransaction(account.payer, blockhash, ...takeOf(registrar, account))
     const transaction = fromMs === null ? ({ type: 'solana', base64: take() } as const) : null
