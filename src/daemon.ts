@@ -16,17 +16,16 @@ import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
-import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
-import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
+import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
-import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
+import { createProcessMetrics, type ProcessState } from './ops/processMetrics.js'
 import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { showOutbox } from './relayer/report.js'
+import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { keysFor, relayPlanOf } from './relayer/targets.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
@@ -49,7 +48,6 @@ export class Daemon {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   readonly #metrics: Metrics
-  readonly #outboxMetrics: OutboxMetrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new Loops()
@@ -90,15 +88,9 @@ export class Daemon {
         log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
       }),
     })
-    this.#metrics = createMetrics(() => {
-      const states = this.#runs.flatMap((run) => run.states() ?? [])
-      showChains(this.#metrics, states, Date.now())
-    })
-    this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
-      for (const gauge of Object.values(this.#outboxMetrics)) gauge.reset()
-      for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
-    })
-    const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
+    this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
+    createOutboxMetrics(this.#metrics.registry, () => this.#relays.map((relay) => relay.state()))
+    createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
   /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */

@@ -6,9 +6,8 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { Listener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { overviewPage } from '../../src/opsPage.js'
-import { showOutbox } from '../../src/relayer/report.js'
+import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 import { outboxCommand, setPeer } from './deliveries.js'
@@ -18,9 +17,7 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-const outboxMetrics = createOutboxMetrics(metrics.registry, () => {
-  showOutbox(outboxMetrics, run.state(), Date.now())
-})
+createOutboxMetrics(metrics.registry, () => [run.state()])
 
 beforeAll(async () => {
   world = await startBridgeWorld()
