@@ -16,6 +16,7 @@ interface Made {
 }
 
 type Decision = Made | ChangeRefusal
+type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
  * Folds a change signed by a wallet, which takes effect whole or not at all. Writers refuse an invalid change before it
@@ -94,10 +95,8 @@ function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
   return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
 }
 
-type Add = Extract<ClusterChange, { kind: 'add_wallets' }>
-
 /** Adds wallets; an unverified actor gets a cluster first and may name its own entry. */
-function add(work: Work, seq: number, change: Add, key: string): Decision {
+function add(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const verified = work.verified.get(key)
   if (verified) return addTo(work, seq, change, verified.cluster)
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
@@ -114,7 +113,7 @@ function add(work: Work, seq: number, change: Add, key: string): Decision {
 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
-function addTo(work: Work, seq: number, change: Add, cluster: number): Decision {
+function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
   const decided = decideAdd(work, seq, change, cluster, wholeCluster(work, cluster))
   if ('code' in decided) return decided
   for (const row of decided.rows) setWallet(work, row)
@@ -126,7 +125,7 @@ function addTo(work: Work, seq: number, change: Add, cluster: number): Decision 
 function decideAdd(
   work: Work,
   seq: number,
-  change: Add,
+  change: Of<'add_wallets'>,
   cluster: number,
   state: ClusterState,
 ): { rows: WalletRow[] } | ChangeRefusal {
@@ -169,12 +168,7 @@ function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
-function rename(
-  work: Work,
-  seq: number,
-  change: Extract<ClusterChange, { kind: 'rename_wallets' }>,
-  key: string,
-): Decision {
+function rename(work: Work, seq: number, change: Of<'rename_wallets'>, key: string): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
@@ -197,7 +191,7 @@ function rename(
   return { cluster, hasEffect: rows.length > 0, events }
 }
 
-function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_wallets' }>, key: string): Decision {
+function remove(work: Work, change: Of<'remove_wallets'>, key: string): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
@@ -217,12 +211,7 @@ function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readon
   return true
 }
 
-function verify(
-  work: Work,
-  seq: number,
-  change: Extract<ClusterChange, { kind: 'verify_wallet' }>,
-  key: string,
-): Decision {
+function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
   const cluster = work.clusterSerials.get(keyOf(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
   const target = wholeCluster(work, cluster)
@@ -257,12 +246,7 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
   return [...events, ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address })]
 }
 
-function confirmBackup(
-  work: Work,
-  seq: number,
-  { address }: Extract<ClusterChange, { kind: 'confirm_backup' }>,
-  key: string,
-): Decision {
+function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, key: string): Decision {
   const verified = work.verified.get(key)
   if (!verified) return NO_CLUSTER
   const { cluster } = verified
