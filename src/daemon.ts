@@ -27,7 +27,7 @@ import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
-import { keysFor, relayPlanOf } from './relayer/targets.js'
+import { relayPlanOf } from './relayer/targets.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -197,15 +197,19 @@ export class Daemon {
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey: key, solanaRelayerKey } = this.#config
-    const numbered = chains.map(({ chain, row }) => ({ chain: chain.forUse('relay'), number: row.chain }))
-    const plan = relayPlanOf(numbered, solana !== null)
+    const plan = relayPlanOf(
+      chains.map(({ chain }) => chain.forUse('relay')),
+      solana !== null,
+    )
     if (plan.problem) log.warn({ network }, plan.problem)
     if (plan.targets.length === 0) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
-    const held = { evm: key, solana: solanaRelayerKey }
-    const keys = keysFor(plan, solana !== null)
-    const missingKeys = keys.filter(({ family }) => held[family] === undefined).map(({ from }) => from)
+    const keys = [
+      { key, from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' },
+      ...(solana ? [{ key: solanaRelayerKey, from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }] : []),
+    ]
+    const missingKeys = keys.filter((one) => one.key === undefined).map(({ from }) => from)
     if (missingKeys.length === keys.length && !relayWatch) {
       log.warn({ network, missingKeys }, 'without these keys this process never relays; --watch lets it look on')
       return

@@ -74,7 +74,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
-      const labels = targets.map(({ at }) => at.chain.label)
+      const labels = targets.map(({ at }) => at.label)
       log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
       if (missingKeys.length > 0)
         log.error(
@@ -95,7 +95,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       const workers = targets.map((target): Worker => {
         const relayer = new EvmRelayer({ ...common, ...target, account, settings })
         state = { ...state, relayers: [...state.relayers, relayer.state] }
-        const { label: chain, config } = target.at.chain
+        const { label: chain, config } = target.at
         return {
           ...{ ...everyWorker(), name: 'the relayer', fields: { network, chain }, pollMs: config.pollMs },
           step: (_, alive) => relayer.step(alive),

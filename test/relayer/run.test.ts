@@ -24,12 +24,12 @@ beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)
   const { at, path } = targetOf(chains, '1')
   // the long poll interval leaves only notifications to wake the relayer in time
-  const slow = { ...at.chain.config, pollMs: 60_000 }
+  const slow = { ...at.config, pollMs: 60_000 }
   const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
   run = runRelayer({
     ...{ missingKeys: [], loops, leases: world.pool },
     ...{ listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
-    targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
+    targets: [{ at: { ...at, config: slow }, path }],
     pool: world.pool,
     network: 'mainnet',
     account: privateKeyToAccount(RELAYER_KEY),
