@@ -43,24 +43,27 @@ export function applyChange(work: Work, row: JournalRow, change: ClusterChange):
 }
 
 function decide(work: Work, seq: number, change: ClusterChange, key: string): Decision {
+  const own = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
-      return create(work, seq, change.actor, key)
+      return own === undefined ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME) : unchanged(own)
     case 'add_wallets':
-      return add(work, seq, change, key)
-    case 'rename_wallets':
-      return rename(work, seq, change, key)
-    case 'remove_wallets':
-      return remove(work, change, key)
+      return own === undefined ? addToNew(work, seq, change, key) : addTo(work, seq, change, own)
     case 'verify_wallet':
       return verify(work, seq, change, key)
+  }
+  if (own === undefined) return { code: 'not_in_cluster', address: null }
+  switch (change.kind) {
+    case 'rename_wallets':
+      return rename(work, seq, change, own)
+    case 'remove_wallets':
+      return remove(work, change, own)
     case 'confirm_backup':
-      return confirmBackup(work, seq, change, key)
+      return confirmBackup(work, seq, change, own)
   }
 }
 
 const unchanged = (cluster: number): Made => ({ cluster, hasEffect: false, events: [] })
-const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
@@ -89,16 +92,8 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (verified) return unchanged(verified.cluster)
-  return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
-}
-
-/** Adds wallets; an unverified actor gets a cluster first and may name its own entry. */
-function add(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (verified) return addTo(work, seq, change, verified.cluster)
+/** Adds wallets of an unverified actor, which gets a cluster first and may name its own entry. */
+function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
@@ -168,10 +163,7 @@ function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
-function rename(work: Work, seq: number, change: Of<'rename_wallets'>, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: number): Decision {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
   const rows: WalletRow[] = []
@@ -191,10 +183,7 @@ function rename(work: Work, seq: number, change: Of<'rename_wallets'>, key: stri
   return { cluster, hasEffect: rows.length > 0, events }
 }
 
-function remove(work: Work, change: Of<'remove_wallets'>, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Decision {
   const { wallets, names } = wholeCluster(work, cluster)
   const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
@@ -246,10 +235,7 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
   return [...events, ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address })]
 }
 
-function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, cluster: number): Decision {
   const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
   if (entry.isBackedUp) return unchanged(cluster)
