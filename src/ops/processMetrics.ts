@@ -1,13 +1,7 @@
+import type pg from 'pg'
 import type { Registry } from 'prom-client'
 import type { LoopState } from './loops.js'
 import { makersOf } from './makers.js'
-
-/** A pool of database connections, as far as its load goes. */
-interface PoolLoad {
-  totalCount: number
-  idleCount: number
-  waitingCount: number
-}
 
 /** Parts that the process shows of itself. */
 export interface ProcessState {
@@ -16,7 +10,7 @@ export interface ProcessState {
   /** Networks with messages or payments to carry. `missingKeys`: how many the leader lacks, null elsewhere. */
   relays: readonly { network: string; missingKeys: number | null }[]
   loops: readonly LoopState[]
-  pools: Readonly<Record<string, PoolLoad>>
+  pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
   /** Signed changes that wait for their turn. */
   changesWaiting: number
   /** Requests that wait for a status, and open streams of the feed. */

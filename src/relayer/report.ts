@@ -1,5 +1,4 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import type { OpenJobs } from '../db/outbox/stats.js'
 import { alarmFields, type Problem } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
@@ -38,8 +37,13 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
     found(nonceClaimed !== null, 'ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses of ${signer} ${on}`)
     found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
   }
-  for (const state of [...relayers, payer])
-    for (const jobs of state?.stats?.open ?? []) problems.push(...jobProblems(jobs, network, nowMs))
+  for (const { kind, state, count, oldestMs } of [...relayers, payer].flatMap((one) => one?.stats?.open ?? [])) {
+    const isParked = state === 'parked'
+    const ageMs = nowMs - oldestMs
+    const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
+    found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
+    found(!isParked && ageMs > OLD_JOB_MS, 'ClusterdJobsWait', waits)
+  }
   if (!payer) return problems
   const lamports = payer.balance
   const owed = payer.stats?.owed.count ?? 0
@@ -47,14 +51,6 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
   found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
   return problems
-}
-
-function jobProblems({ kind, state, count, oldestMs }: OpenJobs, network: string, nowMs: number): Problem[] {
-  const is = (alarm: Problem['alarm'], text: string): Problem[] => [{ alarm, text: `${network}: ${text}` }]
-  if (state === 'parked') return is('ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
-  if (nowMs - oldestMs <= OLD_JOB_MS) return []
-  const minutes = Math.floor((nowMs - oldestMs) / 60_000)
-  return is('ClusterdJobsWait', `a job of the kind ${kind} has been ${state} for ${minutes} min`)
 }
 
 const DONE: Record<JobKind, string> = {
