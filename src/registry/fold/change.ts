@@ -67,12 +67,8 @@ const unchanged = (cluster: number): Made => ({ cluster, hasEffect: false, event
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
-  let oldest: WalletRow | null = null
-  for (const row of wallets.values()) {
-    if (!row.isVerified || row.isPrivate) continue
-    if (!oldest || row.createdSeq < oldest.createdSeq) oldest = row
-    else if (row.createdSeq === oldest.createdSeq && Buffer.compare(row.address, oldest.address) < 0) oldest = row
-  }
+  const shown = [...wallets.values()].filter(({ isVerified, isPrivate }) => isVerified && !isPrivate)
+  const [oldest] = shown.sort((a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address))
   return oldest?.address ?? null
 }
 
@@ -196,8 +192,7 @@ const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMO
 /** Tells whether nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
-  for (const [key, row] of wallets) if (row.isVerified && !keys.has(key)) return false
-  return true
+  return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
 
 function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: string): Decision {

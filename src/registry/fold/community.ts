@@ -126,10 +126,7 @@ function isTaken(work: Work, community: string, name: string): boolean {
   if (work.communityNames.has(fullName(community, name))) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  for (const entry of wholeCluster(work, cluster).wallets.values()) {
-    if (entry.name === name && !entry.isPrivate) return true
-  }
-  return false
+  return [...wholeCluster(work, cluster).wallets.values()].some((entry) => entry.name === name && !entry.isPrivate)
 }
 
 type Registered = Omit<CommunityNameRow, 'seq'>
