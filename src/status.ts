@@ -34,8 +34,8 @@ export interface StatusSources {
 
 /** Answer of /health: whether this process turns. */
 export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
-  const stuck = loops.stuck(LOOP_LIMIT_MS).map(loopAnswer)
-  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck }
+  const stuck = loops.states().filter(({ ageMs }) => ageMs > LOOP_LIMIT_MS)
+  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck: stuck.map(loopAnswer) }
 }
 
 /** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */

@@ -49,9 +49,4 @@ export class Loops {
     const nowMs = this.#nowMs()
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
   }
-
-  /** Loops without a turn for longer than the limit. */
-  stuck(limitMs: number): LoopState[] {
-    return this.states().filter(({ ageMs }) => ageMs > limitMs)
-  }
 }
