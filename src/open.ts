@@ -94,7 +94,6 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
   pool: pg.Pool
   /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
   relayKey?: Uint8Array | undefined
-  /** Age from which what is final is released to its recipients, ms. */
   releaseAfterMs: number
   onFault?: (url: string, error: RpcError) => void
 }

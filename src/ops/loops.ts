@@ -13,7 +13,6 @@ export interface LoopState extends LoopName {
   ageMs: number
   /** Failed turns in a row. */
   failures: number
-  /** Message of the newest failure, null after a turn that succeeded. */
   lastError: string | null
 }
 

@@ -46,7 +46,6 @@ export interface RelayRun {
   readonly missingKeys: readonly string[]
   /** Tells whether this process leads. */
   leads(): boolean
-  /** The state of this process's workers; empty while another process leads. */
   state(): OutboxState
   /** Settles when the run has ended after its signal. */
   done: Promise<void>

@@ -36,7 +36,6 @@ export type Outcome =
   | 'stale'
 
 const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
-/** Tells whether something was stored, so that there may be more to do at once. */
 export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
 /**
