@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client'
 import { createMetrics } from '../src/ops/metrics.js'
-import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
 import { createProcessMetrics } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics } from '../src/push/webhooks/metrics.js'
+import { createOutboxMetrics } from '../src/relayer/metrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -37,7 +37,9 @@ function rowsOf(registry: Registry): string[] {
 }
 
 const { registry } = createMetrics()
-createOutboxMetrics(registry, () => {})
-createProcessMetrics(registry, () => {})
+createOutboxMetrics(registry, () => [])
+createProcessMetrics(registry, () => {
+  throw new Error('nothing is read here')
+})
 createWebhookMetrics(registry)
 writeOrCheck('docs/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

@@ -16,19 +16,18 @@ import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
-import { createMetrics, type Metrics, showChains } from './ops/metrics.js'
-import { createOutboxMetrics, type OutboxMetrics } from './ops/outboxMetrics.js'
+import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
-import { createProcessMetrics, type ProcessState, showProcess } from './ops/processMetrics.js'
+import { createProcessMetrics, type ProcessState } from './ops/processMetrics.js'
 import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
 import { runWebhooks } from './push/webhooks/run.js'
 import { releaseTypedData } from './registry/community/release.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { showOutbox } from './relayer/report.js'
+import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
-import { keysFor, relayPlanOf } from './relayer/targets.js'
+import { relayPlanOf } from './relayer/targets.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -49,7 +48,6 @@ export class Daemon {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   readonly #metrics: Metrics
-  readonly #outboxMetrics: OutboxMetrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new Loops()
@@ -90,15 +88,9 @@ export class Daemon {
         log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
       }),
     })
-    this.#metrics = createMetrics(() => {
-      const states = this.#runs.flatMap((run) => run.states() ?? [])
-      showChains(this.#metrics, states, Date.now())
-    })
-    this.#outboxMetrics = createOutboxMetrics(this.#metrics.registry, () => {
-      for (const gauge of Object.values(this.#outboxMetrics)) gauge.reset()
-      for (const relay of this.#relays) showOutbox(this.#outboxMetrics, relay.state(), Date.now())
-    })
-    const own = createProcessMetrics(this.#metrics.registry, () => showProcess(own, this.#processState()))
+    this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
+    createOutboxMetrics(this.#metrics.registry, () => this.#relays.map((relay) => relay.state()))
+    createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
   /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */
@@ -205,15 +197,19 @@ export class Daemon {
   #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey: key, solanaRelayerKey } = this.#config
-    const numbered = chains.map(({ chain, row }) => ({ chain: chain.forUse('relay'), number: row.chain }))
-    const plan = relayPlanOf(numbered, solana !== null)
+    const plan = relayPlanOf(
+      chains.map(({ chain }) => chain.forUse('relay')),
+      solana !== null,
+    )
     if (plan.problem) log.warn({ network }, plan.problem)
     if (plan.targets.length === 0) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
-    const held = { evm: key, solana: solanaRelayerKey }
-    const keys = keysFor(plan, solana !== null)
-    const missingKeys = keys.filter(({ family }) => held[family] === undefined).map(({ from }) => from)
+    const keys = [
+      { key, from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' },
+      ...(solana ? [{ key: solanaRelayerKey, from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }] : []),
+    ]
+    const missingKeys = keys.filter((one) => one.key === undefined).map(({ from }) => from)
     if (missingKeys.length === keys.length && !relayWatch) {
       log.warn({ network, missingKeys }, 'without these keys this process never relays; --watch lets it look on')
       return

@@ -57,14 +57,13 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
 
 /** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
 async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
-  const genesis = await inTime(IDENTITY_LIMIT_MS, rpc.genesisHash().catch(orAway), null)
+  const answer = rpc.genesisHash().catch((error: Error) => {
+    if (error.name !== 'ChainUnavailableError') throw error
+    return null
+  })
+  const genesis = await inTime(IDENTITY_LIMIT_MS, answer, null)
   if (genesis === null) log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
-}
-
-function orAway(error: Error): null {
-  if (error.name !== 'ChainUnavailableError') throw error
-  return null
 }
 
 /** Opens the Solana clusters of the networks that have one. @throws ChainMismatchError, WrongChainError */
@@ -95,7 +94,6 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
   pool: pg.Pool
   /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
   relayKey?: Uint8Array | undefined
-  /** Age from which what is final is released to its recipients, ms. */
   releaseAfterMs: number
   onFault?: (url: string, error: RpcError) => void
 }

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { formatEther, formatUnits } from 'viem'
-import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
 import { owedRefunds } from './db/outbox/stats.js'
 import { nullIfAway } from './db/pg/unavailable.js'
@@ -16,7 +15,6 @@ import { type StatusSources, statusOf } from './status.js'
 /** Jobs that the page lists, the newest. */
 const JOBS_SHOWN = 100
 const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
-const HOUR_MS = 3_600_000
 
 /**
  * The operator's page: what is wrong, chains, leaders, the outbox, nodes and loops.
@@ -41,29 +39,21 @@ export const overviewPage =
     return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
 <p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>
-${stored ?? html`<p class="bad">The database does not answer: outbox, refunds and feed are not shown.</p>`}
+${stored ?? html`<p class="bad">The database does not answer: outbox and refunds are not shown.</p>`}
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
 
-/** The outbox, refunds and the feed. */
+/** The outbox and refunds. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
-  const nowMs = Date.now()
-  const [jobs, owed, feeds] = await Promise.all([
+  const [jobs, owed] = await Promise.all([
     listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
     Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
-    Promise.all(
-      NETWORKS.map(async (network) => {
-        const [hour, day] = await Promise.all([HOUR_MS, DAY_MS].map((ms) => findSince(pool, network, nowMs - ms)))
-        const since = ({ newest, first }: NonNullable<typeof hour>) => newest - first + 1
-        return { network, events: hour!.newest, lastHour: since(hour!), lastDay: since(day!) }
-      }),
-    ),
   ])
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     ...{ job: id, network, kind, state: badly(state === 'parked', `${state} ${reason ?? ''}`), failures },
     ...{ since: new Date(createdMs).toISOString().slice(0, 19), subject: subject && codeOf(toHex(subject)) },
   }))
-  return html`${tableOf('Outbox', open)}${tableOf('Owed on Solana', owed)}${tableOf('Feed', feeds)}`
+  return html`${tableOf('Outbox', open)}${tableOf('Owed on Solana', owed)}`
 }
 
 /** A section with a table of rows, whose fields name its columns. */

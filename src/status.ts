@@ -2,7 +2,6 @@ import type pg from 'pg'
 import type { Config } from './config/index.js'
 import { readChainStates, type StoredState } from './db/deployment/chainStates.js'
 import { type Leader, readLeaders } from './db/deployment/leaders.js'
-import type { OpenJobs } from './db/outbox/stats.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
@@ -11,7 +10,6 @@ import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainS
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
-import type { EvmRelayerState } from './relayer/evmRelayer.js'
 import { outboxProblems } from './relayer/report.js'
 import type { RelayRun } from './relayer/run.js'
 
@@ -36,8 +34,8 @@ export interface StatusSources {
 
 /** Answer of /health: whether this process turns. */
 export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
-  const stuck = loops.stuck(LOOP_LIMIT_MS).map(loopAnswer)
-  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck }
+  const stuck = loops.states().filter(({ ageMs }) => ageMs > LOOP_LIMIT_MS)
+  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck: stuck.map(loopAnswer) }
 }
 
 /** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
@@ -78,12 +76,6 @@ export async function statusOf(sources: StatusSources) {
       ...{ ...chain, problem: problem?.text ?? null },
       ...(state && chainAnswer(state, nowMs)),
     })),
-    deliveries: relays.flatMap((relay) =>
-      relay
-        .state()
-        .relayers.filter(({ stuck }) => stuck !== null)
-        .map(summaryOf),
-    ),
     loops: loops.states().map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
   }
@@ -173,15 +165,3 @@ function chainAnswer(state: ChainState, nowMs: number) {
 const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: seconds(ageMs) })
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1_000))
-
-/** A network's deliveries. */
-function summaryOf({ network, stats, stuck }: EvmRelayerState) {
-  const count = (isCounted: (jobs: OpenJobs) => boolean): number | null =>
-    stats?.open.filter(isCounted).reduce((sum, jobs) => sum + jobs.count, 0) ?? null
-  return {
-    network,
-    underWay: count(({ state }) => state !== 'parked'),
-    parked: count(({ state }) => state === 'parked'),
-    stranded: stuck?.length ?? null,
-  }
-}

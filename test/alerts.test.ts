@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ChainState, FINALITY_ALARM_MS } from '../src/ops/chainState.js'
-import { createMetrics, showChains } from '../src/ops/metrics.js'
-import { createOutboxMetrics } from '../src/ops/outboxMetrics.js'
-import { createProcessMetrics, type ProcessState, showProcess } from '../src/ops/processMetrics.js'
+import { createMetrics } from '../src/ops/metrics.js'
+import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
-import { type OutboxState, showOutbox } from '../src/relayer/report.js'
+import { createOutboxMetrics } from '../src/relayer/metrics.js'
+import type { OutboxState } from '../src/relayer/report.js'
 import { LOOP_LIMIT_MS } from '../src/status.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
@@ -17,6 +17,8 @@ const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (
 }))
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW_MS }))
+afterAll(() => void vi.useRealTimers())
 const chain: ChainState = {
   ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
   ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: 12_000, isCaughtUp: true, trust: 'proved', halted: null },
@@ -59,17 +61,15 @@ interface State {
 
 /** What a process in this state answers to Prometheus, and five minutes later. */
 async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
-  const metrics = createMetrics()
-  const outbox = createOutboxMetrics(metrics.registry, () => {})
-  const own = createProcessMetrics(metrics.registry, () => showProcess(own, { ...process, ...state.process }))
+  const metrics = createMetrics(() => [{ ...chain, ...state.chain }])
+  createProcessMetrics(metrics.registry, () => ({ ...process, ...state.process }))
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
   metrics.wentBack.inc({ network: 'mainnet' }, state.wentBack ?? 0)
-  showChains(metrics, [{ ...chain, ...state.chain }], NOW_MS)
   const relayers = [{ ...relayer, ...state.relayer }]
   const shown = { network: 'mainnet', relayers, payer: { ...payer, ...state.payer } }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
-  showOutbox(outbox, shown as unknown as OutboxState, NOW_MS)
+  createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState])
   metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
   const first = parseSamples(await metrics.registry.metrics())
   for (let i = 0; i < (state.failures ?? 0); i++)

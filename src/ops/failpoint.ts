@@ -10,7 +10,6 @@ export function armFailpoint(spec: string | undefined): void {
   armed = name ? { name, passesLeft: Number(count) } : null
 }
 
-/** Kills the process when this point is armed and its count is reached. */
 export function failpoint(name: string): void {
   if (armed?.name !== name) return
   armed.passesLeft -= 1

@@ -13,18 +13,11 @@ export interface LoopState extends LoopName {
   ageMs: number
   /** Failed turns in a row. */
   failures: number
-  /** Message of the newest failure, null after a turn that succeeded. */
   lastError: string | null
 }
 
 /** A loop under way. */
-export interface Loop {
-  /** Called at each turn, and as a sign of life within a long one. */
-  turned(): void
-  succeeded(): void
-  failed(error: Error): void
-  end(): void
-}
+export type Loop = ReturnType<Loops['start']>
 
 /** The running loops of this process. Ages come from a clock that nobody sets. */
 export class Loops {
@@ -35,18 +28,18 @@ export class Loops {
     this.#nowMs = nowMs
   }
 
-  start({ name, network, chain }: LoopName): Loop {
+  start({ name, network, chain }: LoopName) {
     const where = { ...(network !== undefined && { network }), ...(chain !== undefined && { chain }) }
     const loop = { name, ...where, turnedMs: this.#nowMs(), failures: 0, lastError: null as string | null }
     this.#running.add(loop)
-    const turned = (): void => {
-      loop.turnedMs = this.#nowMs()
+    const turned = (failures: number, lastError: string | null): void => {
+      Object.assign(loop, { turnedMs: this.#nowMs(), failures, lastError })
     }
     return {
-      turned,
-      succeeded: () => Object.assign(loop, { turnedMs: this.#nowMs(), failures: 0, lastError: null }),
-      failed: (error) =>
-        Object.assign(loop, { turnedMs: this.#nowMs(), failures: loop.failures + 1, lastError: sentenceOf(error) }),
+      /** Called at each turn, and as a sign of life within a long one. */
+      turned: () => turned(loop.failures, loop.lastError),
+      succeeded: () => turned(0, null),
+      failed: (error: Error) => turned(loop.failures + 1, sentenceOf(error)),
       end: () => this.#running.delete(loop),
     }
   }
@@ -54,10 +47,5 @@ export class Loops {
   states(): LoopState[] {
     const nowMs = this.#nowMs()
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
-  }
-
-  /** Loops without a turn for longer than the limit. */
-  stuck(limitMs: number): LoopState[] {
-    return this.states().filter(({ ageMs }) => ageMs > limitMs)
   }
 }

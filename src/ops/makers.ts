@@ -1,12 +1,25 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
+/** Numbers that a gauge shows, by their labels; null: none. */
+export type Samples<Label extends string> = readonly (readonly [Record<Label, string>, number | null])[]
+
 export function makersOf(registry: Registry) {
   const registers = [registry]
   return {
     counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Counter({ name, help, labelNames, registers }),
-    /** @param collect runs just before the metrics are read */
-    gauge: <Label extends string>(name: string, help: string, labelNames: readonly Label[], collect?: () => void) =>
-      new Gauge({ name, help, labelNames, registers, ...(collect ? { collect } : {}) }),
+    /** @param read gives all numbers, just before the metrics are read; without it they are set */
+    gauge: <Label extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[],
+      read?: () => Samples<Label>,
+    ) => {
+      function collect(this: Gauge<Label>): void {
+        this.reset()
+        for (const [labels, value] of read!()) if (value !== null) this.set(labels, value)
+      }
+      return new Gauge({ name, help, labelNames, registers, ...(read && { collect }) })
+    },
   }
 }

@@ -9,12 +9,41 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** Between two looks at the event loop's delay; the library's own 10 ms wake an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
-/** Makes the metrics. @param refresh sets the gauges just before they are read */
-export function createMetrics(refresh: () => void = () => {}) {
+/** Makes the metrics. @param states the chains that this process indexes */
+export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })
   const { counter, gauge } = makersOf(registry)
-  const chain = ['network', 'chain'] as const
+  const ofChain = (name: string, help: string, read: (state: ChainState, nowMs: number) => number | null) =>
+    gauge(name, help, ['network', 'chain'], () =>
+      states().map((state) => [{ network: state.network, chain: state.label }, read(state, Date.now())]),
+    )
+  ofChain('clusterd_chain_head_block', 'Newest block of the chain', ({ latest }) => latest)
+  ofChain('clusterd_chain_confirmed_block', 'Newest confirmed block', ({ confirmed }) => confirmed)
+  ofChain('clusterd_chain_next_block', 'First block that is not yet in the journal', ({ nextBlock }) => nextBlock)
+  ofChain('clusterd_chain_head_age_seconds', 'Time since the newest block, by its header', (state, nowMs) =>
+    secondsOf(headAgeMs(state, nowMs)),
+  )
+  ofChain(
+    'clusterd_chain_head_alarm_seconds',
+    'Age from which the head counts as standing still: 20 times the usual time between blocks, at least 60 s',
+    ({ blockMs }) => secondsOf(headAlarmMs(blockMs)),
+  )
+  ofChain('clusterd_chain_finality_age_seconds', 'Time since the newest finalized block', ({ confirmedMs }, nowMs) =>
+    secondsOf(confirmedMs && nowMs - confirmedMs),
+  )
+  ofChain(
+    'clusterd_chain_halted',
+    '1 while indexing of the chain is stopped, because a confirmed block was replaced',
+    ({ halted }) => Number(halted !== null),
+  )
+  ofChain('clusterd_chain_caught_up', '0 during the first catch-up', ({ isCaughtUp }) => Number(isCaughtUp))
+  ofChain('clusterd_chain_failing', '1 while the newest step failed; `/status` says why', ({ lastError }) =>
+    Number(lastError !== null),
+  )
+  ofChain('clusterd_chain_problem', '1 while anything is wrong with the chain; `/status` says what', (state, nowMs) =>
+    Number(chainProblem(state, nowMs) !== null),
+  )
   return {
     registry,
     entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', ['network']),
@@ -38,44 +67,7 @@ export function createMetrics(refresh: () => void = () => {}) {
       'route',
       'limit',
     ]),
-    chains: {
-      headBlock: gauge('clusterd_chain_head_block', 'Newest block of the chain', chain, refresh),
-      confirmedBlock: gauge('clusterd_chain_confirmed_block', 'Newest confirmed block', chain),
-      nextBlock: gauge('clusterd_chain_next_block', 'First block that is not yet in the journal', chain),
-      headAge: gauge('clusterd_chain_head_age_seconds', 'Time since the newest block, by its header', chain),
-      headAlarm: gauge(
-        'clusterd_chain_head_alarm_seconds',
-        'Age from which the head counts as standing still: 20 times the usual time between blocks, at least 60 s',
-        chain,
-      ),
-      finalityAge: gauge('clusterd_chain_finality_age_seconds', 'Time since the newest finalized block', chain),
-      halted: gauge(
-        'clusterd_chain_halted',
-        '1 while indexing of the chain is stopped, because a confirmed block was replaced',
-        chain,
-      ),
-      caughtUp: gauge('clusterd_chain_caught_up', '0 during the first catch-up', chain),
-      failing: gauge('clusterd_chain_failing', '1 while the newest step failed; `/status` says why', chain),
-      problem: gauge('clusterd_chain_problem', '1 while anything is wrong with the chain; `/status` says what', chain),
-    },
   }
 }
 
-/** Sets the gauges of the chains that this process indexes; those of others are left out. */
-export function showChains({ chains }: Metrics, states: readonly ChainState[], nowMs: number): void {
-  for (const gauge of Object.values(chains)) gauge.reset()
-  for (const state of states) {
-    const labels = { network: state.network, chain: state.label }
-    const headAge = headAgeMs(state, nowMs)
-    if (state.latest !== null) chains.headBlock.set(labels, state.latest)
-    if (state.confirmed !== null) chains.confirmedBlock.set(labels, state.confirmed)
-    if (headAge !== null) chains.headAge.set(labels, headAge / 1_000)
-    if (state.confirmedMs !== null) chains.finalityAge.set(labels, (nowMs - state.confirmedMs) / 1_000)
-    chains.headAlarm.set(labels, headAlarmMs(state.blockMs) / 1_000)
-    chains.nextBlock.set(labels, state.nextBlock)
-    chains.halted.set(labels, Number(state.halted !== null))
-    chains.caughtUp.set(labels, Number(state.isCaughtUp))
-    chains.failing.set(labels, Number(state.lastError !== null))
-    chains.problem.set(labels, Number(chainProblem(state, nowMs) !== null))
-  }
-}
+const secondsOf = (ms: number | null): number | null => ms && ms / 1_000

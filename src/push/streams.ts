@@ -6,8 +6,6 @@ import { type PlaceBounds, Places } from './places.js'
 export const MAX_STREAMS: PlaceBounds = { perClient: 50, total: 2_000 }
 /** Time between two signs of life of a stream: half of what closes a silent socket. */
 const HEARTBEAT_MS = 15_000
-/** Streams beat in turns of this length, so that none has to wait for a thousand others. */
-const TURN_MS = 1_000
 /** Time within which what was written has to be read. */
 export const DRAIN_MS = 30_000
 /** Time between two pages that are read for streams which are behind: 5,000 events a second of a process. */
@@ -15,13 +13,11 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-/** Parts that the open streams of a process share: places, heartbeats, and the turns of those that are behind. */
+/** Parts that the open streams of a process share: places, and the turns of those that are behind. */
 export class Streams {
   readonly places: Places
-  readonly #open: Set<ServerResponse>[] = Array.from({ length: HEARTBEAT_MS / TURN_MS }, () => new Set())
+  readonly #open = new Set<ServerResponse>()
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
-  #turn = 0
-  #timer: NodeJS.Timeout | undefined
   #hasEnded = false
 
   /** @param isLimited whether one address may have so many only */
@@ -45,14 +41,12 @@ export class Streams {
   /** Keeps a stream alive until it is closed. @returns false where all streams have ended */
   open(res: ServerResponse): boolean {
     if (this.#hasEnded) return false
-    const turn = this.#open.reduce((least, set) => (set.size < least.size ? set : least))
-    turn.add(res)
-    this.#timer ??= setInterval(() => this.#beat(), TURN_MS).unref()
+    this.#open.add(res)
+    const beat = () => !res.writableNeedDrain && !res.writableEnded && res.write(HEARTBEAT)
+    const timer = setInterval(beat, HEARTBEAT_MS).unref()
     res.once('close', () => {
-      turn.delete(res)
-      if (this.places.taken > 0) return
-      clearInterval(this.#timer)
-      this.#timer = undefined
+      this.#open.delete(res)
+      clearInterval(timer)
     })
     return true
   }
@@ -60,12 +54,7 @@ export class Streams {
   /** Ends all streams, and those that would begin. Their last ids lead on. */
   end(): void {
     this.#hasEnded = true
-    for (const res of this.#open.flatMap((turn) => [...turn])) res.end()
-  }
-
-  #beat(): void {
-    this.#turn = (this.#turn + 1) % this.#open.length
-    for (const res of this.#open[this.#turn]!) if (!res.writableNeedDrain && !res.writableEnded) res.write(HEARTBEAT)
+    for (const res of this.#open) res.end()
   }
 }
 

@@ -153,8 +153,3 @@ export const commitmentWei = (txs: readonly JobTx[]): bigint =>
     const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n
     return cost > most ? cost : most
   }, 0n)
-
-/** Thrown when a job was changed since it was read. */
-export class StaleVersionError extends Error {
-  override name = 'StaleVersionError'
-}

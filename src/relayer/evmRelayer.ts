@@ -21,9 +21,10 @@ import type { Network } from '../registry/primitives/network.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf, urgentFirst } from './groups.js'
+import type { Policy } from './machine/index.js'
 import { hasEnded, parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { carryOut, decide, isProgress, type JobStore, type Outcome } from './step.js'
+import { decide, isProgress, type JobStore, type Outcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -65,6 +66,8 @@ export interface EvmRelayerState {
 }
 
 type Row = JobRow<NonceTx>
+/** What transactions that are advanced together share. */
+type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Runs the jobs of one EVM chain of a network, by one signer: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
@@ -81,18 +84,18 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool, network, epoch, at, path, account, settings } = options
     const { nowMs } = this.clock
     this.#options = options
-    this.#gasPriceCapWei = createGasPriceCap(at.chain.rpc, at.chain.config)
-    this.key = account && { network, chain: at.number, signer: fromHex(account.address) }
+    this.#gasPriceCapWei = createGasPriceCap(at.rpc, at.config)
+    this.key = account && { network, chain: at.chain, signer: fromHex(account.address) }
     this.#nonces =
       account &&
       this.key &&
       new NonceKeeper({
-        ...{ pool, key: this.key, signer: { chain: at.chain, account }, epoch, nowMs },
+        ...{ pool, key: this.key, signer: { chain: at, account }, epoch, nowMs },
         ...{ gasPriceCapWei: this.#gasPriceCapWei, dailyCapWei: settings.dailyCapWei },
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
-      ...{ network, signer: account?.address ?? null, chain: at.chain.label, stats: null, stuck: path && [] },
+      ...{ network, signer: account?.address ?? null, chain: at.label, stats: null, stuck: path && [] },
       ...{ nonceGaps: 0, nonceClaimed: null, balance: null, runwayMs: null },
     }
   }
@@ -135,7 +138,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   #callOf(row: Row, nowMs: number) {
     const { at, path } = this.#options
-    return callOf(row, path, at.chain.config.communityPayments, nowMs)
+    return callOf(row, path, at.config.communityPayments, nowMs)
   }
 
   /**
@@ -172,7 +175,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool, network, at, epoch, settings } = this.#options
     const { releaseAfterMs, refusalWorth } = settings
     const { key } = this
-    if (!key || at.chain.communityPayments === null) return 0
+    if (!key || at.communityPayments === null) return 0
     const nowMs = this.clock.nowMs()
     const isTime = Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
     const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
@@ -189,20 +192,20 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   /** Least worth of a payment for it to be refused, wei. */
   async #leastWei(worth: number): Promise<bigint> {
-    const { rpc } = this.#options.at.chain
+    const { rpc } = this.#options.at
     const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode(readFees)
     // half of the fee's limit is room for the base fee to rise
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 
-  readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.number, subject })
+  readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.chain, subject })
 
   /**
    * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
    */
   #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
-    const job = { chain: this.#options.at.number, subject: message.guid }
+    const job = { chain: this.#options.at.chain, subject: message.guid }
     const decision = decideMessage(message, lane)
     const valueWei = 'refusal' in decision ? 0n : decision.option.value
     const execute: NewJob = { ...job, kind: 'execute', valueWei }
@@ -223,7 +226,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
       let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
       for (let deeds = 0; deeds < MAX_DEEDS && going.length > 0; deeds++) {
-        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs, errors })
+        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs }, errors)
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
         going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
       }
@@ -237,13 +240,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    * that nonces and transactions keep the order.
    * @returns the outcomes, with the jobs that have changed as they stand then
    */
-  async #actOnAll(
-    rows: readonly Row[],
-    { errors, ...at }: { gasPriceCapWei: bigint; nowMs: number; errors: unknown[] },
-  ) {
+  async #actOnAll(rows: readonly Row[], pass: Pass, errors: unknown[]) {
     const memo = createMemo()
     const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
-    const acts = await looks.addAll(rows.map((row) => () => this.#look(row, memo, at)))
+    const acts = await looks.addAll(rows.map((row) => () => this.#look(row, memo, pass)))
     const done: { row: Row; outcome: Outcome }[] = []
     for (const [i, act] of acts.entries()) {
       try {
@@ -264,11 +264,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /** Looks at a transaction. @returns what is done about it */
-  async #look(
-    row: Row,
-    memo: Memo,
-    { gasPriceCapWei, nowMs }: { gasPriceCapWei: bigint; nowMs: number },
-  ): Promise<() => Promise<Outcome>> {
+  async #look(row: Row, memo: Memo, { gasPriceCapWei, nowMs }: Pass): Promise<() => Promise<Outcome>> {
     const { at, account, settings } = this.#options
     // a nonce stays with the key that it was given of, through a rotation too
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
@@ -282,13 +278,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     if (reason !== null && row.release === null)
       return async () => ((await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale')
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createNonceSender({ chain: at.chain, account: by }, made, memo)
-    const ports = { sender, store, clock: this.clock }
-    const decision = await decide(row, ports, {
-      spendCapWei: settings.spendCapWei * BigInt(1 + row.others.length),
-      gasPriceCapWei,
-    })
-    return () => carryOut(row, decision, ports)
+    const sender = createNonceSender({ chain: at, account: by }, made, memo)
+    const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
+    return decide(row, { sender, store, clock: this.clock }, { spendCapWei, gasPriceCapWei })
   }
 
   /** Stores what is done of a job while its row is the one that was read and this process leads. */
@@ -304,7 +296,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   protected async takeStats(): Promise<void> {
     const { pool, network, at } = this.#options
-    const chain = { network, chain: at.number }
+    const chain = { network, chain: at.chain }
     const [open, signer] = await Promise.all([
       openJobs(pool, chain),
       signerStats(pool, chain, this.key?.signer ?? null, this.clock.nowMs()),
@@ -314,7 +306,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   protected async readBalance(): Promise<bigint> {
     const { at, account } = this.#options
-    const balance = BigInt(await at.chain.rpc.call<Hex>('eth_getBalance', [account!.address, 'latest']))
+    const balance = BigInt(await at.rpc.call<Hex>('eth_getBalance', [account!.address, 'latest']))
     const { spentLastDayWei, isDry } = this.state.stats!
     if (isDry || balance === 0n) this.state.runwayMs = 0
     else this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balance) / Number(spentLastDayWei)) * DAY_MS

@@ -1,4 +1,4 @@
-import type { Job } from '../registry/outbox.js'
+import type { SignerNonces } from '../db/outbox/signers.js'
 
 /** Question to an operator: a key that was used so often elsewhere, or a node that is wrong again and again. */
 export const MAX_RAISE = 64
@@ -9,19 +9,6 @@ export const MAX_LOST = 64
 export interface Look {
   answer: number
   head: number
-}
-
-/** A job, by the nonce that it holds or has used. */
-export type Holder = Pick<Job, 'id' | 'state' | 'nonce'>
-
-/** A signer's nonces as they are stored. */
-export interface StoredNonces {
-  /** The next to be given, null before the first. */
-  next: number | null
-  /** The highest that a job holds or has used, null for none. */
-  top: number | null
-  /** Jobs that hold or have used nonces from the chain's count on, by nonce. */
-  holders: readonly Holder[]
 }
 
 /** The first lost nonce, and since when it is missing. */
@@ -50,7 +37,7 @@ export type NonceDecision =
  * @param before the look of an earlier step that was in doubt
  */
 export function decideNonce(
-  { next, top, holders }: StoredNonces,
+  { next, top, holders }: SignerNonces,
   looks: readonly Look[],
   before: Look | null,
 ): NonceDecision {
@@ -70,20 +57,15 @@ export function decideNonce(
       ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
       : { is: 'moved', next: agreed }
   }
-  const held = new Set(holders.map(({ nonce }) => nonce))
-  if (firstFree(most, next, held) === null) return { is: 'sound' }
+  const held = new Set(holders.map(({ nonce }) => nonce).filter((nonce) => nonce >= most && nonce < next))
+  if (held.size === next - most) return { is: 'sound' }
   const agreed = pair ? Math.max(...pair) : null
   const isUnheld = agreed !== null && agreed < next && (top === null || top < agreed)
   return isUnheld ? { is: 'moved', next: agreed } : doubt
 }
 
-function firstFree(from: number, next: number, held: ReadonlySet<number | null>): number | null {
-  for (let nonce = from; nonce < next; nonce++) if (!held.has(nonce)) return nonce
-  return null
-}
-
 /** The first nonces from the chain's count up to the next that no job under way holds, `MAX_LOST` at most. */
-export function lostNonces(used: number, next: number, holders: readonly Omit<Holder, 'id'>[]): number[] {
+export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
   const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
   const lost: number[] = []
   for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++) if (!live.has(nonce)) lost.push(nonce)

@@ -29,18 +29,6 @@ export interface NonceKeeperOptions {
   nowMs: () => number
 }
 
-/** Result of a step. */
-export interface KeptNonces {
-  /** Number of nonces that were mended. */
-  mended: number
-  /** Tells whether the next nonce may be given. */
-  isSound: boolean
-  /** Nonces that block others and that nothing under way holds. */
-  gaps: number
-  /** The chain's count that only an operator's word makes believed, null where it needs none. */
-  claimed: number | null
-}
-
 /**
  * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap comes from outside: a
  * chain that lost confirmed blocks (a local chain that was killed), or another transaction with our key that a reorg
@@ -61,9 +49,11 @@ export class NonceKeeper {
   /**
    * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
    * sent again, and a nonce that nothing used is used up by a noop.
+   * @returns number of nonces that were mended, whether the next one may be given, the number of those that block others
+   * and that nothing under way holds, and the chain's count that only an operator's word makes believed, if any
    * @throws ChainUnavailableError, LostLeadershipError
    */
-  async step(): Promise<KeptNonces> {
+  async step() {
     let { looks, stored, decision } = await this.#decide()
     // a moved nonce is looked at once more before anything is signed
     if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())

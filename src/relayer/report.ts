@@ -1,9 +1,7 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import type { OpenJobs } from '../db/outbox/stats.js'
-import { alarmFields, type Problem } from '../ops/alarms.js'
+import type { Problem } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
-import type { OutboxMetrics } from '../ops/outboxMetrics.js'
-import { JOB_KIND, JOB_STATE, type JobKind } from '../registry/outbox.js'
+import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { EvmRelayerState } from './evmRelayer.js'
@@ -15,42 +13,6 @@ export interface OutboxState {
   network: Network
   relayers: readonly EvmRelayerState[]
   payer: SolanaRelayerState | null
-}
-
-/** Sets the gauges of a network's outbox. */
-export function showOutbox(metrics: OutboxMetrics, { network, relayers, payer }: OutboxState, nowMs: number): void {
-  for (const state of relayers) showRelayer(metrics, state)
-  if (payer) {
-    if (payer.balance !== null) metrics.authorityBalance.set({ network }, Number(payer.balance))
-    if (payer.stats) metrics.refundsOwed.set({ network }, payer.stats.owed.count)
-  }
-  const counted = [...relayers, payer].flatMap((state) => (state?.stats ? [state.stats.open] : []))
-  if (counted.length > 0) showJobs(metrics, network, counted.flat(), nowMs)
-}
-
-function showRelayer(metrics: OutboxMetrics, state: EvmRelayerState): void {
-  const { network, chain, stats, stuck, nonceGaps, nonceClaimed, balance, runwayMs } = state
-  if (stuck !== null) metrics.stuck.set({ network }, stuck.length)
-  metrics.nonceGaps.set({ network, chain }, nonceGaps)
-  metrics.nonceClaims.set({ network, chain }, nonceClaimed === null ? 0 : 1)
-  if (balance === null) return
-  if (stats) metrics.signedToday.set({ network, chain }, Number(stats.signedTodayWei))
-  metrics.balance.set({ network, chain }, Number(balance))
-  metrics.runway.set({ network, chain }, runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000)
-}
-
-const KINDS = Object.keys(JOB_KIND)
-const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
-
-function showJobs(metrics: OutboxMetrics, network: Network, open: readonly OpenJobs[], nowMs: number): void {
-  for (const kind of KINDS)
-    for (const state of STATES) {
-      const same = open.filter((jobs) => jobs.kind === kind && jobs.state === state)
-      const oldestMs = Math.min(nowMs, ...same.map((jobs) => jobs.oldestMs))
-      const count = same.reduce((sum, jobs) => sum + jobs.count, 0)
-      metrics.jobs.set({ network, kind, state }, count)
-      metrics.oldest.set({ network, kind, state }, (nowMs - oldestMs) / 1_000)
-    }
 }
 
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */
@@ -75,8 +37,13 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
     found(nonceClaimed !== null, 'ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses of ${signer} ${on}`)
     found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
   }
-  for (const state of [...relayers, payer])
-    for (const jobs of state?.stats?.open ?? []) problems.push(...jobProblems(jobs, network, nowMs))
+  for (const { kind, state, count, oldestMs } of [...relayers, payer].flatMap((one) => one?.stats?.open ?? [])) {
+    const isParked = state === 'parked'
+    const ageMs = nowMs - oldestMs
+    const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
+    found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
+    found(!isParked && ageMs > OLD_JOB_MS, 'ClusterdJobsWait', waits)
+  }
   if (!payer) return problems
   const lamports = payer.balance
   const owed = payer.stats?.owed.count ?? 0
@@ -84,14 +51,6 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
   found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
   return problems
-}
-
-function jobProblems({ kind, state, count, oldestMs }: OpenJobs, network: string, nowMs: number): Problem[] {
-  const is = (alarm: Problem['alarm'], text: string): Problem[] => [{ alarm, text: `${network}: ${text}` }]
-  if (state === 'parked') return is('ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
-  if (nowMs - oldestMs <= OLD_JOB_MS) return []
-  const minutes = Math.floor((nowMs - oldestMs) / 60_000)
-  return is('ClusterdJobsWait', `a job of the kind ${kind} has been ${state} for ${minutes} min`)
 }
 
 const DONE: Record<JobKind, string> = {
@@ -125,18 +84,4 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
     else log.debug(fields, 'a job failed again')
   } else if (outcome === 'waiting') log.trace(fields, outcome)
   else log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
-}
-
-/** Creates a log of a network's alarms, which writes each when it begins. */
-export function createAlarmLog(log: Logger, network: Network): (problems: readonly Problem[]) => void {
-  let known: ReadonlySet<Problem['alarm']> = new Set()
-  return (problems) => {
-    const alarms = new Set(problems.map(({ alarm }) => alarm))
-    for (const alarm of alarms) {
-      if (known.has(alarm)) continue
-      const texts = problems.filter((problem) => problem.alarm === alarm).map(({ text }) => text)
-      log.error({ network, ...alarmFields(alarm) }, texts.join('; '))
-    }
-    known = alarms
-  }
 }

@@ -6,24 +6,19 @@ import { alarmFields } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { Loops } from '../ops/loops.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import { IDLE_POLL_MS, runWorkers, type StepResult, type Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ChainRelayerOptions } from './chainRelayer.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
-import { SolanaRelayer } from './solanaRelayer.js'
+import { logOutcome, type OutboxState } from './report.js'
+import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
 /** Upper bound on consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */
-export interface SolanaRelayerSource {
-  /** Null without the relay authority's key. */
-  signer: SolanaSigner | null
-  autoRefunds: boolean
-  /** Age from which what is final is released, ms. */
-  releaseAfterMs: number
+export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer' | 'autoRefunds' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Finds the program's chain number; asks the cluster when it was never reached before.
@@ -32,8 +27,7 @@ export interface SolanaRelayerSource {
   open(): Promise<{ chain: number }>
 }
 
-export interface RelayRunOptions
-  extends Pick<EvmRelayerOptions, 'pool' | 'network' | 'account' | 'settings' | 'clock'> {
+export interface RelayRunOptions extends Pick<EvmRelayerOptions, 'pool' | 'network' | 'account' | 'settings'> {
   /** The chains on which transactions are sent, the hub first. */
   targets: readonly RelayTarget[]
   /** The network's Solana cluster, if any. */
@@ -52,7 +46,6 @@ export interface RelayRun {
   readonly missingKeys: readonly string[]
   /** Tells whether this process leads. */
   leads(): boolean
-  /** The state of this process's workers; empty while another process leads. */
   state(): OutboxState
   /** Settles when the run has ended after its signal. */
   done: Promise<void>
@@ -80,40 +73,47 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
-      const labels = targets.map(({ at }) => at.chain.label)
+      const labels = targets.map(({ at }) => at.label)
       log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
       if (missingKeys.length > 0)
         log.error(
           { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
           'what these keys pay for is not sent',
         )
-      const nowMs = options.clock?.nowMs ?? Date.now
-      const logAlarms = createAlarmLog(log, network)
-      const check = () => logAlarms(outboxProblems(state, nowMs()))
       const common: ChainRelayerOptions = {
-        ...{ pool, network, epoch, clock: options.clock },
-        onOutcome: (row, outcome) => logOutcome(log, row, outcome, nowMs()),
+        ...{ pool, network, epoch },
+        onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
       }
-      const relayers = targets.map((target) => new EvmRelayer({ ...common, ...target, account, settings }))
-      state = { ...idle, relayers: relayers.map((relayer) => relayer.state) }
-      const workers = relayers.map((relayer, i) => {
-        const { label: chain, config } = targets[i]!.at.chain
-        return workerOf(
-          'the relayer',
-          { fields: { network, chain }, pollMs: config.pollMs, check },
-          async () => relayer,
-        )
+      const everyWorker = () => {
+        const notify = createNotify()
+        notifies.add(notify)
+        return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS }
+      }
+      const workers = targets.map((target): Worker => {
+        const relayer = new EvmRelayer({ ...common, ...target, account, settings })
+        state = { ...state, relayers: [...state.relayers, relayer.state] }
+        const { label: chain, config } = target.at
+        return {
+          ...{ ...everyWorker(), name: 'the relayer', fields: { network, chain }, pollMs: config.pollMs },
+          step: (_, alive) => relayer.step(alive),
+        }
       })
       if (solana) {
-        const open = async (): Promise<SolanaRelayer> => {
-          const payer = new SolanaRelayer({ ...common, ...solana, chain: (await solana.open()).chain })
-          await reportAuthority(options, solana.signer)
-          state = { ...state, payer: payer.state }
-          return payer
-        }
-        workers.push(workerOf('the payer', { fields: { network }, pollMs: solana.pollMs, check }, open))
+        let payer: SolanaRelayer | null = null
+        workers.push({
+          ...{ ...everyWorker(), name: 'the payer', fields: { network }, pollMs: solana.pollMs },
+          // opened at its first step: a cluster that is away delays no chain
+          async step(_, alive) {
+            if (!payer) {
+              const { chain } = await solana.open()
+              await reportAuthority(options, solana.signer)
+              payer = new SolanaRelayer({ ...common, ...solana, chain })
+              state = { ...state, payer: payer.state }
+            }
+            return payer.step(alive)
+          },
+        })
       }
-      for (const { notify } of workers) if (notify) notifies.add(notify)
       leads = true
       try {
         await runWorkers(workers, { log, loops, signal: stopped })
@@ -125,24 +125,6 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     },
   )
   return { network, missingKeys, leads: () => leads, state: () => state, done }
-}
-
-type Opened = { step(alive: () => void): Promise<StepResult> }
-
-/** The worker of a chain, which is opened at its first step: one that is away delays no other. */
-function workerOf(
-  name: string,
-  options: Pick<Worker, 'fields' | 'pollMs' | 'check'>,
-  open: () => Promise<Opened>,
-): Worker {
-  let opened: Opened | null = null
-  return {
-    ...{ name, ...options, idleMs: IDLE_POLL_MS, notify: createNotify(), maxBusySteps: MAX_BUSY_STEPS },
-    async step(_, alive) {
-      opened ??= await open()
-      return opened.step(alive)
-    },
-  }
 }
 
 /** Says whose decisions the program obeys: a key that was rotated decides nothing. */

@@ -13,7 +13,7 @@ import {
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
 import { newJob, park, resume } from './machine/job.js'
-import { carryOut, decide, type Outcome } from './step.js'
+import { decide, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: Policy = {
@@ -91,7 +91,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   const step = async (name: string): Promise<Outcome | null> => {
     try {
       const [job, ports] = [model.rows.get(name)!, portsOf(name)]
-      const outcome = await carryOut(job, await decide(job, ports, policy), ports)
+      const outcome = await (await decide(job, ports, policy))()
       if (!isDead) outcomes.push(outcome)
       return outcome
     } catch (error) {

@@ -36,43 +36,34 @@ export type Outcome =
   | 'stale'
 
 const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
-/** Tells whether something was stored, so that there may be more to do at once. */
 export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
-
-type Deed = Exclude<Action, { do: 'prepare' }>
-
-/** The next deed with what was seen; null where the chain could not be asked. */
-export type Decision = { deed: Deed; seen: Seen } | null
 
 /**
  * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
  * has ended; a killed process resumes from the stored state.
+ * @returns second half: does what was decided, and stores it; it throws only what the store and the offline signer do
  */
-export async function decide(
-  job: NonceJob,
-  { sender, clock }: Pick<Ports, 'sender' | 'clock'>,
-  policy: Policy,
-): Promise<Decision> {
+export async function decide(job: NonceJob, ports: Ports, policy: Policy): Promise<() => Promise<Outcome>> {
+  const { sender, clock } = ports
   try {
     const view = await sender.look(job)
     let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
     for (;;) {
       const action = planNonceJob(job, seen, policy)
-      if (action.do === 'prepare') seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
-      else return { deed: action, seen }
+      if (action.do !== 'prepare') return carryOut.bind(null, job, action, seen, ports)
+      seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
     }
   } catch {
-    return null
+    return async () => 'unreachable'
   }
 }
 
-/**
- * Second half of a step: does what was decided, and stores it.
- * @throws only what the store and the offline signer throw
- */
-export async function carryOut(job: NonceJob, decision: Decision, ports: Ports): Promise<Outcome> {
-  if (!decision) return 'unreachable'
-  const { deed, seen } = decision
+async function carryOut(
+  job: NonceJob,
+  deed: Exclude<Action, { do: 'prepare' }>,
+  seen: Seen,
+  ports: Ports,
+): Promise<Outcome> {
   switch (deed.do) {
     case 'wait':
       return 'waiting'

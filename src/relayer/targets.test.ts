@@ -12,15 +12,14 @@ const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
 
 const pathOf = (chains: readonly object[], carriesPayments = false) => {
-  const open = parseChainsFile({ chains }, 'test').chains.map((config, i) => {
-    const number = i + 1
-    return { number, chain: createEvmChain({ config, chain: number, rpc: createChainRpc(config) }) }
-  })
+  const open = parseChainsFile({ chains }, 'test').chains.map((config, i) =>
+    createEvmChain({ config, chain: i + 1, rpc: createChainRpc(config) }),
+  )
   return relayPlanOf(open, carriesPayments)
 }
 const planOf = (chains: readonly object[], carriesPayments = false) => {
   const { targets: found, problem } = pathOf(chains, carriesPayments)
-  return { targets: found.map(({ at, path }) => `${at.chain.label}${path ? ' path' : ''}`), problem }
+  return { targets: found.map(({ at, path }) => `${at.label}${path ? ' path' : ''}`), problem }
 }
 
 it.each<[string, object[], boolean, string[]]>([

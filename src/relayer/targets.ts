@@ -1,12 +1,6 @@
 import type { Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 
-/** A chain of the network with its number in the database. */
-export interface NumberedChain {
-  chain: EvmChain
-  number: number
-}
-
 /** Contracts between which messages are carried. */
 export interface Lane {
   hub: { eid: number; contract: Hex; isLocal: boolean }
@@ -25,7 +19,7 @@ export interface DeliveryPath {
 
 /** A chain on which the relayer sends transactions. */
 export interface RelayTarget {
-  at: NumberedChain
+  at: EvmChain
   /** Null on a chain where only payments for community names are refused. */
   path: DeliveryPath | null
 }
@@ -42,51 +36,32 @@ export interface RelayPlan {
  * every chain that takes payments for community names.
  * @param carriesPayments whether the network takes payments on Solana
  */
-export function relayPlanOf(chains: readonly NumberedChain[], carriesPayments = false): RelayPlan {
+export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false): RelayPlan {
   const path = pathOf(chains, carriesPayments)
-  const problem = path && 'problem' in path ? path.problem : null
+  const [problem, carried] = typeof path === 'string' ? [path, null] : [null, path]
   const targets = chains
-    .map((at): RelayTarget => ({ at, path: at.chain.role === 'hub' && path && !('problem' in path) ? path : null }))
-    .filter((target) => target.path !== null || target.at.chain.communityPayments !== null)
+    .map((at): RelayTarget => ({ at, path: at.role === 'hub' ? carried : null }))
+    .filter((target) => target.path !== null || target.at.communityPayments !== null)
   return { targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)), problem }
 }
 
-/** The path to the hub; null where nothing is carried, or the contracts are others'. */
-function pathOf(chains: readonly NumberedChain[], carriesPayments: boolean): DeliveryPath | { problem: string } | null {
-  const hub = chains.find(({ chain }) => chain.role === 'hub')
-  const spokes = chains.filter(({ chain }) => chain.role === 'spoke' && !chain.config.watchOnly)
-  if (!hub || hub.chain.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
-  const { eid, endpoint, contract, messageLib, local } = hub.chain.config
-  if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
-    return { problem: lacks(hub, 'eid and endpoint') }
-  const without = spokes.find(({ chain }) => chain.config.eid === undefined)
-  if (without) return { problem: lacks(without, 'eid') }
+/** The path to the hub, or its problem; null where nothing is carried, or the contracts are others'. */
+function pathOf(chains: readonly EvmChain[], carriesPayments: boolean): DeliveryPath | string | null {
+  const hub = chains.find(({ role }) => role === 'hub')
+  const spokes = chains.filter(({ role, config }) => role === 'spoke' && !config.watchOnly)
+  if (!hub || hub.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
+  const { eid, endpoint, contract, messageLib, local } = hub.config
+  if (spokes.length > 0 && (eid === undefined || endpoint === undefined)) return lacks(hub, 'eid and endpoint')
+  const without = spokes.find(({ config }) => config.eid === undefined)
+  if (without) return lacks(without, 'eid')
   const lane: Lane = {
     // LayerZero has no endpoint id 0, so no packet is for it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
-    spokes: spokes.map(({ chain, number }) => ({
-      chain: number,
-      eid: chain.config.eid!,
-      contract: chain.config.contract,
-    })),
+    spokes: spokes.map(({ chain, config }) => ({ chain, eid: config.eid!, contract: config.contract })),
   }
   // only a local chain's library accepts our verifications
   return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }
 }
 
-const lacks = ({ chain }: NumberedChain, fields: string): string =>
-  `no messages are delivered on ${chain.network}: chain "${chain.label}" lacks ${fields} in the chains file`
-
-/** A key that jobs need, with the variables of which one gives it. */
-interface NeededKey {
-  family: 'evm' | 'solana'
-  from: string
-}
-const EVM_KEY: NeededKey = { family: 'evm', from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' }
-const SOLANA_KEY: NeededKey = { family: 'solana', from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }
-
-/** The keys that a network's jobs need. @param isPaidOn whether the network takes payments on Solana */
-export const keysFor = ({ targets }: RelayPlan, isPaidOn: boolean): NeededKey[] => [
-  ...(targets.length > 0 ? [EVM_KEY] : []),
-  ...(isPaidOn ? [SOLANA_KEY] : []),
-]
+const lacks = ({ network, label }: EvmChain, fields: string): string =>
+  `no messages are delivered on ${network}: chain "${label}" lacks ${fields} in the chains file`

@@ -6,9 +6,8 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { Listener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { createOutboxMetrics } from '../../src/ops/outboxMetrics.js'
 import { overviewPage } from '../../src/opsPage.js'
-import { showOutbox } from '../../src/relayer/report.js'
+import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 import { outboxCommand, setPeer } from './deliveries.js'
@@ -18,21 +17,19 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-const outboxMetrics = createOutboxMetrics(metrics.registry, () => {
-  showOutbox(outboxMetrics, run.state(), Date.now())
-})
+createOutboxMetrics(metrics.registry, () => [run.state()])
 
 beforeAll(async () => {
   world = await startBridgeWorld()
   const chains = await openChains(world.pool, world.file)
   const { at, path } = targetOf(chains, '1')
   // the long poll interval leaves only notifications to wake the relayer in time
-  const slow = { ...at.chain.config, pollMs: 60_000 }
+  const slow = { ...at.config, pollMs: 60_000 }
   const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
   run = runRelayer({
     ...{ missingKeys: [], loops, leases: world.pool },
     ...{ listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
-    targets: [{ at: { ...at, chain: { ...at.chain, config: slow } }, path }],
+    targets: [{ at: { ...at, config: slow }, path }],
     pool: world.pool,
     network: 'mainnet',
     account: privateKeyToAccount(RELAYER_KEY),

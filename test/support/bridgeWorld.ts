@@ -270,8 +270,8 @@ export async function openRelayer(
 
 /** The relayer's target on a chain of a chains file. */
 export function targetOf(open: readonly Open[], label: string): RelayTarget {
-  const { targets, problem } = relayPlanOf(open.map(({ chain, row }) => ({ chain, number: row.chain })))
-  const target = targets.find(({ at }) => at.chain.label === label)
+  const { targets, problem } = relayPlanOf(open.map(({ chain }) => chain))
+  const target = targets.find(({ at }) => at.label === label)
   if (problem || !target) throw new Error(problem ?? `there is nothing to do on chain "${label}"`)
   return target
 }

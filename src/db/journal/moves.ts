@@ -1,5 +1,5 @@
+import { encodeChange } from '../../registry/journal/change.js'
 import { decodeEntry } from '../../registry/journal/decode.js'
-import { encodeMove } from '../../registry/journal/move.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
@@ -39,7 +39,11 @@ export async function moveSlice({ pool, network, epoch }: OfLeader): Promise<Mov
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
     const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
-    const entry = decodeEntry({ kind: 'move_names', ...at, body: encodeMove(source) })
+    const entry = decodeEntry({
+      kind: 'move_names',
+      ...at,
+      body: encodeChange({ kind: 'move_names', clusterId: source }),
+    })
     const { changes } = await appendEntries(client, network, [entry], { epoch })
     await notify(client, network)
     const { nameMoves, movesEnded } = changes

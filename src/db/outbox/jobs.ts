@@ -9,7 +9,6 @@ import {
   type JobProgress,
   type JobTx,
   type NonceTx,
-  StaleVersionError,
 } from '../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -20,6 +19,8 @@ import { type ChainKey, execute, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
 
 const DAY_MS = 86_400_000
+/** A job was changed since it was read. */
+class StaleVersionError extends Error {}
 
 /** A signer of ours on a chain. */
 export interface SignerKey extends ChainKey {

@@ -8,7 +8,7 @@ let ops: Awaited<ReturnType<typeof startOpsServer>>
 beforeAll(async () => {
   const answers = { '/health': () => ({ isGood: true }) }
   const page = async () => html`<p>${'<script>'}</p>`
-  ops = await startOpsServer({ port: 0, host: '127.0.0.1', metrics: createMetrics(() => {}), answers, page })
+  ops = await startOpsServer({ port: 0, host: '127.0.0.1', metrics: createMetrics(), answers, page })
 })
 afterAll(() => ops.close())
 
@@ -41,7 +41,7 @@ it('on other addresses than loopback the page is closed without a secret, and op
   const secret = 'a long secret of the operator'
   const page = async () => html`<p>shown</p>`
   const start = (options: { host: string; secret?: string }) =>
-    startOpsServer({ port: 0, metrics: createMetrics(() => {}), answers: {}, page, ...options })
+    startOpsServer({ port: 0, metrics: createMetrics(), answers: {}, page, ...options })
   const closed = await start({ host: '0.0.0.0' })
   const open = await start({ host: '0.0.0.0', secret })
   const url = (port: number) => `http://127.0.0.1:${port}/`

@@ -22,7 +22,6 @@ export interface OpsOptions {
   secret?: string | undefined
 }
 
-/** Serves metrics and the operator's answers on a port of their own. */
 export async function startOpsServer(options: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
   const { port, host, metrics, answers, page } = options
   const routes = [...Object.keys(answers), ...(page ? ['/'] : []), '/metrics'].join(', ')

@@ -1,15 +1,9 @@
 import type { Registry } from 'prom-client'
+import type { countWebhooks } from '../../db/outbox/webhooks.js'
 import { makersOf } from '../../ops/makers.js'
-import type { Network } from '../../registry/primitives/network.js'
 
 /** A network's webhooks by state, and the age of the oldest failure in a row, ms. */
-export interface WebhookCounts {
-  network: Network
-  active: number
-  failing: number
-  parked: number
-  oldestMs: number
-}
+export type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
 
 /** Creates the webhooks' metrics. @returns sets them */
 export function createWebhookMetrics(registry: Registry): (counts: readonly WebhookCounts[]) => void {

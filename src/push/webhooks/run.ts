@@ -29,19 +29,18 @@ export interface WebhookOptions {
   log: Logger
   loops: Loops
   signal: AbortSignal
-  nowMs?: () => number
 }
 
 /** Sends the public feed to the operator's webhooks until the signal; any number of processes share them. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
-  const { pool, log, loops, signal, showCounts, nowMs = Date.now } = options
+  const { pool, log, loops, signal, showCounts } = options
   const notify = createNotify()
   const underWay = new Set<Promise<void>>()
   let count = 0
   /** By a clock that nobody sets. */
   let countedMs = Number.NEGATIVE_INFINITY
   const countAll = async () => {
-    const counts = await countWebhooks(pool, nowMs())
+    const counts = await countWebhooks(pool, Date.now())
     countedMs = performance.now()
     count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
     showCounts(counts)
@@ -51,11 +50,11 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     const { id, network, url } = hook
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
-      const delivered = await deliver(hook, { ...options, nowMs })
+      const delivered = await deliver(hook, { ...options, nowMs: Date.now })
       if (delivered?.failure) {
         const { after, failure } = delivered
         const { reason } = failure
-        await addWebhookFailure(pool, { webhook: id, atMs: nowMs(), cursor: hook.cursor, ...failure })
+        await addWebhookFailure(pool, { webhook: id, atMs: Date.now(), cursor: hook.cursor, ...failure })
         if (after.parked)
           log.error(
             { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
@@ -76,7 +75,8 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()
       const atMost = AT_ONCE - underWay.size
       if (count === 0 || atMost === 0) return 'idle'
-      for (const hook of await leaseWebhooks(pool, { atMost, nowMs: nowMs(), leaseMs: nowMs() + LEASE_MS })) {
+      const nowMs = Date.now()
+      for (const hook of await leaseWebhooks(pool, { atMost, nowMs, leaseMs: nowMs + LEASE_MS })) {
         const delivery = deliverOne(hook).finally(() => {
           underWay.delete(delivery)
           notify.notify()

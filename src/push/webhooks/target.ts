@@ -25,7 +25,6 @@ const PRIVATE = {
   }),
 }
 
-/** Tells whether an address is of a private, loopback, link-local or otherwise special range. */
 export const isPrivate = (address: string): boolean => {
   const family = isIP(address)
   // a list of IPv6 ranges finds IPv4 addresses in them, too

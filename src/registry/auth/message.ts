@@ -22,7 +22,6 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-/** Tells whether a signing date is at most `maxAgeMs` old and at most a minute ahead. */
 export const isFresh = (signingMs: number, nowMs: number, maxAgeMs = SIGNING_DATE_MAX_AGE_MS): boolean =>
   signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 

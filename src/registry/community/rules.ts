@@ -40,10 +40,15 @@ const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_L
 const addFault = (to: Pick<z.core.ParsePayload, 'issues'>, input: unknown, message: string, path: string[] = []) =>
   to.issues.push({ code: 'custom', input, message, path })
 
-/** Text with a canonical form, given by `read`, else a fault. */
-const canonical = (missing: string, read: (text: string) => { form: string } | { fault: string }) =>
-  z.codec(z.string(missing), z.string(), {
-    encode: (form) => form,
+/** Text that `read` brings into a canonical form, else a fault. */
+const canonical = <Form>(
+  missing: string,
+  forms: z.ZodType<Form, Form>,
+  read: (text: string) => { form: Form } | { fault: string },
+  write: (form: Form) => string = String,
+) =>
+  z.codec(z.string(missing), forms, {
+    encode: write,
     decode(text, ctx) {
       const found = read(text)
       if ('form' in found) return found.form
@@ -60,21 +65,21 @@ function readAddress(text: string): { form: string } | { fault: string } {
   return { form: address.text }
 }
 
+function readDate(text: string): { form: number } | { fault: string } {
+  const form = DATE.test(text) ? Date.parse(text) : Number.NaN
+  // Date.parse rolls February 30 over into March
+  const isDate = !Number.isNaN(form) && new Date(form).toISOString().slice(0, 19) === text.slice(0, 19)
+  return isDate ? { form } : { fault: NO_DATE }
+}
+
 const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address in its answer form (EVM in lower case). */
-const address = () => canonical(NO_ADDRESS, readAddress)
+const address = () => canonical(NO_ADDRESS, z.string(), readAddress)
 const amount = () =>
-  z
-    .codec(z.string(NO_AMOUNT), z.bigint(), {
-      encode: String,
-      decode(text, ctx) {
-        const units = parseAmountWei(text)
-        if (units) return units
-        addFault(ctx, text, NO_AMOUNT)
-        return z.NEVER
-      },
-    })
-    .meta({ description: 'A whole number of base units above zero', example: '1000000' })
+  canonical(NO_AMOUNT, z.bigint(), (text) => {
+    const form = parseAmountWei(text)
+    return form ? { form } : { fault: NO_AMOUNT }
+  }).meta({ description: 'A whole number of base units above zero', example: '1000000' })
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
@@ -100,7 +105,7 @@ function onChain(
 export const communityPrice = fields({
   network: network(),
   /** `native`, or the token's address (EVM, lower case) or mint (Solana). */
-  token: canonical(NO_ADDRESS, (text) => (text === NATIVE ? { form: NATIVE } : readAddress(text))).meta({
+  token: canonical(NO_ADDRESS, z.string(), (text) => (text === NATIVE ? { form: NATIVE } : readAddress(text))).meta({
     description: '`native`, or the address or mint of a token',
   }),
   /** Base units of the token, above zero. */
@@ -140,7 +145,7 @@ const allowlist = fields({
 
 const cluster = fields({
   kind: z.literal('cluster'),
-  name: canonical(NO_CLUSTER, (text) => {
+  name: canonical(NO_CLUSTER, z.string(), (text) => {
     const form = parseClusterName(text)
     return form === null ? { fault: NO_CLUSTER } : { form }
   }).meta({ description: 'The wallet is publicly verified in the cluster that holds it', example: 'foobar' }),
@@ -164,17 +169,7 @@ export const communityParts = fields({
   ownersOnly: z
     .boolean('must be true or false')
     .meta({ description: 'Only the community’s own wallets register names, for others too' }),
-  startsAt: z
-    .codec(z.string(NO_DATE), z.number(), {
-      encode: (ms) => new Date(ms).toISOString(),
-      decode(text, ctx) {
-        const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
-        // Date.parse rolls February 30 over into March
-        if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)) return ms
-        addFault(ctx, text, NO_DATE)
-        return z.NEVER
-      },
-    })
+  startsAt: canonical(NO_DATE, z.number(), readDate, (ms) => new Date(ms).toISOString())
     .nullable()
     .meta({ example: '2026-12-01T08:00:00.000Z' }),
   requirements: listOf(requirement, MAX_REQUIREMENTS).meta({

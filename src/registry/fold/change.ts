@@ -16,6 +16,7 @@ interface Made {
 }
 
 type Decision = Made | ChangeRefusal
+type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
  * Folds a change signed by a wallet, which takes effect whole or not at all. Writers refuse an invalid change before it
@@ -42,33 +43,32 @@ export function applyChange(work: Work, row: JournalRow, change: ClusterChange):
 }
 
 function decide(work: Work, seq: number, change: ClusterChange, key: string): Decision {
+  const own = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
-      return create(work, seq, change.actor, key)
+      return own === undefined ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME) : unchanged(own)
     case 'add_wallets':
-      return add(work, seq, change, key)
-    case 'rename_wallets':
-      return rename(work, seq, change, key)
-    case 'remove_wallets':
-      return remove(work, change, key)
+      return own === undefined ? addToNew(work, seq, change, key) : addTo(work, seq, change, own)
     case 'verify_wallet':
       return verify(work, seq, change, key)
+  }
+  if (own === undefined) return { code: 'not_in_cluster', address: null }
+  switch (change.kind) {
+    case 'rename_wallets':
+      return rename(work, seq, change, own)
+    case 'remove_wallets':
+      return remove(work, change, own)
     case 'confirm_backup':
-      return confirmBackup(work, seq, change, key)
+      return confirmBackup(work, seq, change, own)
   }
 }
 
 const unchanged = (cluster: number): Made => ({ cluster, hasEffect: false, events: [] })
-const NO_CLUSTER: ChangeRefusal = { code: 'not_in_cluster', address: null }
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
-  let oldest: WalletRow | null = null
-  for (const row of wallets.values()) {
-    if (!row.isVerified || row.isPrivate) continue
-    if (!oldest || row.createdSeq < oldest.createdSeq) oldest = row
-    else if (row.createdSeq === oldest.createdSeq && Buffer.compare(row.address, oldest.address) < 0) oldest = row
-  }
+  const shown = [...wallets.values()].filter(({ isVerified, isPrivate }) => isVerified && !isPrivate)
+  const [oldest] = shown.sort((a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address))
   return oldest?.address ?? null
 }
 
@@ -88,18 +88,8 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-function create(work: Work, seq: number, actor: Buffer, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (verified) return unchanged(verified.cluster)
-  return created(work, seq, actor, key, DEFAULT_WALLET_NAME)
-}
-
-type Add = Extract<ClusterChange, { kind: 'add_wallets' }>
-
-/** Adds wallets; an unverified actor gets a cluster first and may name its own entry. */
-function add(work: Work, seq: number, change: Add, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (verified) return addTo(work, seq, change, verified.cluster)
+/** Adds wallets of an unverified actor, which gets a cluster first and may name its own entry. */
+function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
@@ -114,7 +104,7 @@ function add(work: Work, seq: number, change: Add, key: string): Decision {
 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
-function addTo(work: Work, seq: number, change: Add, cluster: number): Decision {
+function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
   const decided = decideAdd(work, seq, change, cluster, wholeCluster(work, cluster))
   if ('code' in decided) return decided
   for (const row of decided.rows) setWallet(work, row)
@@ -126,7 +116,7 @@ function addTo(work: Work, seq: number, change: Add, cluster: number): Decision 
 function decideAdd(
   work: Work,
   seq: number,
-  change: Add,
+  change: Of<'add_wallets'>,
   cluster: number,
   state: ClusterState,
 ): { rows: WalletRow[] } | ChangeRefusal {
@@ -169,15 +159,7 @@ function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
-function rename(
-  work: Work,
-  seq: number,
-  change: Extract<ClusterChange, { kind: 'rename_wallets' }>,
-  key: string,
-): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: number): Decision {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
   const rows: WalletRow[] = []
@@ -197,10 +179,7 @@ function rename(
   return { cluster, hasEffect: rows.length > 0, events }
 }
 
-function remove(work: Work, change: Extract<ClusterChange, { kind: 'remove_wallets' }>, key: string): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Decision {
   const { wallets, names } = wholeCluster(work, cluster)
   const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
@@ -213,16 +192,10 @@ const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMO
 /** Tells whether nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
-  for (const [key, row] of wallets) if (row.isVerified && !keys.has(key)) return false
-  return true
+  return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
 
-function verify(
-  work: Work,
-  seq: number,
-  change: Extract<ClusterChange, { kind: 'verify_wallet' }>,
-  key: string,
-): Decision {
+function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
   const cluster = work.clusterSerials.get(keyOf(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
   const target = wholeCluster(work, cluster)
@@ -257,15 +230,7 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
   return [...events, ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address })]
 }
 
-function confirmBackup(
-  work: Work,
-  seq: number,
-  { address }: Extract<ClusterChange, { kind: 'confirm_backup' }>,
-  key: string,
-): Decision {
-  const verified = work.verified.get(key)
-  if (!verified) return NO_CLUSTER
-  const { cluster } = verified
+function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, cluster: number): Decision {
   const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
   if (entry.isBackedUp) return unchanged(cluster)

@@ -126,10 +126,7 @@ function isTaken(work: Work, community: string, name: string): boolean {
   if (work.communityNames.has(fullName(community, name))) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  for (const entry of wholeCluster(work, cluster).wallets.values()) {
-    if (entry.name === name && !entry.isPrivate) return true
-  }
-  return false
+  return [...wholeCluster(work, cluster).wallets.values()].some((entry) => entry.name === name && !entry.isPrivate)
 }
 
 type Registered = Omit<CommunityNameRow, 'seq'>
@@ -175,29 +172,19 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
   row.actor = payer
   const judgement = decidePayment(work, content)
   work.changes.payments.push({ seq: row.seq, judgement })
+  const owned = { address: payer, isVerified: true, assigned: null, claim: null }
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
-  else
-    registerName(work, row, {
-      community: community!,
-      name: name!,
-      address: payer,
-      isVerified: true,
-      assigned: null,
-      claim: null,
-    })
+  else registerName(work, row, { community: community!, name: name!, ...owned })
 }
 
 function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
-  const { network, token, amount, recipient, blockMs, met } = payment
-  return decideCommunityPayment(
-    { network, token, amount, recipient, blockMs, community, name },
-    {
-      history,
-      isTaken: community !== null && name !== null && isTaken(work, community, name),
-      // `met` is null for a refunded payment too, which then buys nothing
-      areRequirementsMet: rules !== null && met?.equals(requirementsHash(rules.requirements)) === true,
-    },
-  )
+  const inputs = {
+    history,
+    isTaken: community !== null && name !== null && isTaken(work, community, name),
+    // `met` is null for a refunded payment too, which then buys nothing
+    areRequirementsMet: rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
+  }
+  return decideCommunityPayment({ ...payment, community, name }, inputs)
 }

@@ -6,9 +6,9 @@ import { entryOf, NAMES, type Step, step } from '../../../test/model/clusterStep
 import { wallet } from '../../../test/model/communityFold.js'
 import { entriesIn, LATE, line, rowsOf, sorted } from '../../../test/model/lines.js'
 import { append, emptyRegistry, holderOf, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
-import { encodeMove } from '../journal/move.js'
 import { RULES, type Ruleset } from '../journal/ruleset.js'
 
 /** Rules by which an entry moves so many names. */
@@ -16,7 +16,7 @@ const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...RULES, namesPerEntr
 
 const sliceOf = (clusterId: Buffer): Entry => ({
   ...{ kind: 'move_names', position: null, txKey: null, causeMs: LATE },
-  body: encodeMove(clusterId),
+  body: encodeChange({ kind: 'move_names', clusterId }),
 })
 
 /** Names with the clusters that hold them, as look-ups say. */

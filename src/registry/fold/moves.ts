@@ -1,5 +1,5 @@
+import type { MoveContent } from '../journal/change.js'
 import { type ChangeEvent, encodeChangeEffects } from '../journal/effects.js'
-import type { MoveContent } from '../journal/move.js'
 import { keyOf } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
 import { type Work, wholeCluster } from './work.js'

@@ -56,7 +56,9 @@ const COMMUNITY = {
     isAssigned: z.boolean(),
   }),
 }
-const SCHEMAS = { ...CLUSTER, ...COMMUNITY }
+/** Body of the next slice of the names that leave a cluster (fold/moves.ts), which nobody signs. */
+const MOVE = { move_names: z.strictObject({ clusterId: word }) }
+const SCHEMAS = { ...CLUSTER, ...COMMUNITY, ...MOVE }
 
 type Of<Schemas extends Record<string, z.ZodType>> = {
   [Kind in keyof Schemas]: { kind: Kind } & z.output<Schemas[Kind]>
@@ -67,23 +69,24 @@ export type ClusterChange = Of<typeof CLUSTER>
 /** Change of a community by a wallet or the operator. */
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
+export type MoveContent = Of<typeof MOVE>
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
 /** Tells whether entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
 
 /** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */
-export function encodeChange({ kind, ...fields }: SignedChange): Buffer {
+export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
-/** Decodes the body of a signed change. @throws RangeError */
-export function decodeChange<Kind extends SignedChange['kind']>(
+/** Decodes the body of a signed change, or of a slice. @throws RangeError */
+export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   kind: Kind,
   body: Buffer,
-): Extract<SignedChange, { kind: Kind }> {
+): Extract<Of<typeof SCHEMAS>, { kind: Kind }> {
   const fields = decodeBody(kind, SCHEMAS[kind] as z.ZodType<object>, body)
-  return { kind, ...fields } as Extract<SignedChange, { kind: Kind }>
+  return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
 }
 
 /** Bytes of a body of a cluster's change that hold its signer, which stands first. */

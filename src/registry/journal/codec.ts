@@ -4,35 +4,28 @@
  */
 export interface Codec<T> {
   write(out: number[], value: T): void
-  read(from: Reader): T
+  read(from: Source): T
 }
 
-/** Bytes with a bounds-checked position. */
-class Reader {
-  #at = 0
-  constructor(readonly bytes: Buffer) {}
-
-  /** Place of the next bytes. @throws RangeError where fewer are left */
-  pass(length: number): number {
-    const start = this.#at
-    if (start + length > this.bytes.length) throw new RangeError(`0x${this.bytes.toString('hex')} is cut short`)
-    this.#at = start + length
-    return start
-  }
-
-  take(length: number): Buffer {
-    const start = this.pass(length)
-    return this.bytes.subarray(start, start + length)
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at === this.bytes.length
-  }
+/** Bytes with the place of the next one. */
+interface Source {
+  bytes: Buffer
+  at: number
 }
+
+/** The next bytes. @throws RangeError where fewer are left */
+function take(from: Source, length: number): Buffer {
+  const start = from.at
+  from.at += length
+  if (from.at > from.bytes.length) throw new RangeError(`0x${from.bytes.toString('hex')} is cut short`)
+  return from.bytes.subarray(start, from.at)
+}
+
+const isAtEnd = ({ bytes, at }: Source): boolean => at === bytes.length
 
 const u8: Codec<number> = {
   write: (out, value) => out.push(value),
-  read: (from) => from.bytes[from.pass(1)]!,
+  read: (from) => take(from, 1)[0]!,
 }
 
 /** Safe integer from 0 on, in eight bytes. */
@@ -43,8 +36,7 @@ export const u64: Codec<number> = {
     for (const half of [high, low]) out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
   },
   read(from) {
-    const start = from.pass(8)
-    const value = from.bytes.readUInt32BE(start) * 2 ** 32 + from.bytes.readUInt32BE(start + 4)
+    const value = Number(take(from, 8).readBigUInt64BE())
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
     return value
   },
@@ -53,7 +45,7 @@ export const u64: Codec<number> = {
 /** Byte string of up to 255 bytes. */
 export const bytes: Codec<Buffer> = {
   write: (out, value) => out.push(value.length, ...value),
-  read: (from) => from.take(u8.read(from)),
+  read: (from) => take(from, u8.read(from)),
 }
 
 /** ASCII text of up to 255 characters (names). */
@@ -99,7 +91,7 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   },
   read(from) {
     const values: T[] = []
-    while (!from.isAtEnd) values.push(codec.read(from))
+    while (!isAtEnd(from)) values.push(codec.read(from))
     return values
   },
 })
@@ -156,10 +148,10 @@ export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
 
 /** Decodes such bytes. @throws RangeError for another version or surplus bytes */
 export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
-  const from = new Reader(bytes)
+  const from = { bytes, at: 0 }
   const found = u8.read(from)
   if (found !== version) throw new RangeError(`bytes of version ${found} are read as version ${version}`)
   const value = codec.read(from)
-  if (!from.isAtEnd) throw new RangeError(`0x${bytes.toString('hex')} goes on behind its end`)
+  if (!isAtEnd(from)) throw new RangeError(`0x${bytes.toString('hex')} goes on behind its end`)
   return value
 }

@@ -1,8 +1,7 @@
 import { wordToBigInt } from '../primitives/bytes.js'
 import { type Bid, decodeBid } from './bid.js'
-import { decodeChange, type SignedChange } from './change.js'
+import { decodeChange, type MoveContent, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
-import { decodeMove, type MoveContent } from './move.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 
 /** Decoded body of an entry, by kind. */
@@ -28,8 +27,6 @@ function contentOf(kind: Entry['kind'], body: Buffer): Content {
       return { kind, minimumWei: wordToBigInt(body) }
     case 'pay_community_name':
       return decodePayment(body)
-    case 'move_names':
-      return decodeMove(body)
     default:
       return decodeChange(kind, body)
   }

@@ -38,6 +38,6 @@ export interface Entry {
   txKey: bigint | null
   /** Time of the cause (block, request), ms. Journal timestamps never decrease. */
   causeMs: number
-  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones), payment.ts, move.ts. */
+  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones, slices), payment.ts. */
   body: Buffer
 }

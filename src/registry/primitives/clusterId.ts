@@ -16,6 +16,5 @@ export function clusterId(network: Network, creator: Uint8Array, n: number): Buf
   return keccak256(input)
 }
 
-/** Parses a cluster id; null for a text other than 0x and 64 hex digits. */
 export const parseClusterId = (input: string): Buffer | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? fromHex(input) : null

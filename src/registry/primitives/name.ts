@@ -7,7 +7,6 @@ const ANY_CASE = new RegExp(`^${NAME_PATTERN}$`)
 /** Tells of each byte whether it is a letter of names: a table, since words are read once per log. */
 const IS_LETTER = Uint8Array.from({ length: 256 }, (_, byte) => Number(NAME.test(String.fromCharCode(byte))))
 
-/** Canonical form of a cluster or wallet name, null for a malformed one. */
 export const parseName = (input: string): string | null => (ANY_CASE.test(input) ? input.toLowerCase() : null)
 
 /** Cluster name in paths and lists: `foobar`, `foobar/` and `FooBar` are equal. */

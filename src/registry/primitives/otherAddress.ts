@@ -20,7 +20,7 @@ export interface OtherAddress {
 
 /** Parses an address of another chain, null for other text. */
 export const parseOther = (input: string): OtherAddress | null =>
-  readAptos(input) ?? readSegwit(input) ?? readCosmos(input) ?? readBase58(input) ?? readRipple(input)
+  readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
 /** Aptos: 32 bytes in hex, in full. */
 const readAptos = (input: string): OtherAddress | null =>
@@ -36,22 +36,23 @@ interface Decoded {
   words: number[]
 }
 
-/** The last text and what it decodes to: all readers of an address ask for the same one in a row. */
-let last: { input: string; decoded: Decoded | null } = { input: '', decoded: null }
-
 function decodeBech32(input: string): Decoded | null {
   if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
-  if (last.input !== input) last = { input, decoded: decodeBy(bech32, input) ?? decodeBy(bech32m, input) }
-  return last.decoded
-}
-
-function decodeBy(coder: Decoded['coder'], input: string): Decoded | null {
-  const decoded = coder.decodeUnsafe(input)
-  return decoded ? { coder, prefix: decoded.prefix.toLowerCase(), words: decoded.words } : null
+  for (const coder of [bech32, bech32m]) {
+    const decoded = coder.decodeUnsafe(input)
+    if (decoded) return { coder, prefix: decoded.prefix.toLowerCase(), words: decoded.words }
+  }
+  return null
 }
 
 /** Tells whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
 export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
+
+function readBech32(input: string): OtherAddress | null {
+  const decoded = decodeBech32(input)
+  const type = decoded && (segwitType(decoded) ?? cosmosType(decoded))
+  return type && { type, text: input.toLowerCase() }
+}
 
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
 
@@ -64,19 +65,16 @@ const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
 ])
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
-function readSegwit(input: string): OtherAddress | null {
-  const decoded = decodeBech32(input)
-  const chain = decoded && SEGWIT.get(decoded.prefix)
+function segwitType({ coder, prefix, words }: Decoded): OtherType | null {
+  const chain = SEGWIT.get(prefix)
   if (!chain) return null
-  const text = input.toLowerCase()
-  const { coder, words } = decoded
   const length = bytesOf(words.slice(1))
   if (coder === bech32 && words[0] === 0) {
-    if (length === 20) return { type: `${chain}-p2wpkh`, text }
-    if (length === 32) return { type: `${chain}-p2wsh`, text }
+    if (length === 20) return `${chain}-p2wpkh`
+    if (length === 32) return `${chain}-p2wsh`
   }
   const isTaproot = coder === bech32m && words[0] === 1 && length === 32
-  return isTaproot && chain === 'bitcoin' ? { type: 'bitcoin-p2tr', text } : null
+  return isTaproot && chain === 'bitcoin' ? 'bitcoin-p2tr' : null
 }
 
 /**
@@ -86,13 +84,10 @@ function readSegwit(input: string): OtherAddress | null {
 const NOT_COSMOS = new Set([...SEGWIT.keys(), 'bcrt', 'nsec', 'npub', 'note', 'age', 'addr', 'stake', 'erd', 'one'])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
-function readCosmos(input: string): OtherAddress | null {
-  const decoded = decodeBech32(input)
-  if (decoded?.coder !== bech32 || NOT_COSMOS.has(decoded.prefix)) return null
-  const length = bytesOf(decoded.words)
-  if (length !== 20 && length !== 32) return null
-  const type = decoded.prefix === 'cosmos' ? 'cosmos' : (`cosmos-${decoded.prefix}` as const)
-  return { type, text: input.toLowerCase() }
+function cosmosType({ coder, prefix, words }: Decoded): OtherType | null {
+  const length = bytesOf(words)
+  if (coder !== bech32 || NOT_COSMOS.has(prefix) || (length !== 20 && length !== 32)) return null
+  return prefix === 'cosmos' ? 'cosmos' : `cosmos-${prefix}`
 }
 
 /** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */
@@ -112,25 +107,19 @@ const VERSION: Readonly<Record<number, OtherType>> = {
 const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
 const CHECKED_BYTES = 25
 
+/** Addresses in base58; XRPL has its own alphabet (XRPL: base58 encodings). */
 function readBase58(input: string): OtherAddress | null {
   if (!CHECKED.test(input)) return null
-  const bytes = base58.decode(input)
-  const type = isChecked(bytes) ? VERSION[bytes[0]!] : undefined
-  return type ? { type, text: input } : null
+  const type = VERSION[versionOf(base58.decode(input)) ?? -1]
+  if (type) return { type, text: input }
+  return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Addresses of XRPL, with its own base58 alphabet (XRPL: base58 encodings). */
-function readRipple(input: string): OtherAddress | null {
-  if (!CHECKED.test(input)) return null
-  const bytes = base58xrp.decode(input)
-  return isChecked(bytes) && bytes[0] === 0 ? { type: 'ripple-classic', text: input } : null
-}
-
-/** Tells whether the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
-function isChecked(bytes: Uint8Array): boolean {
-  if (bytes.length !== CHECKED_BYTES) return false
+/** Version byte where the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
+function versionOf(bytes: Uint8Array): number | null {
+  if (bytes.length !== CHECKED_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))
-  return sum.subarray(0, 4).equals(bytes.subarray(-4))
+  return sum.subarray(0, 4).equals(bytes.subarray(-4)) ? bytes[0]! : null
 }
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()

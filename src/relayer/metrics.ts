@@ -1,0 +1,81 @@
+import type { Registry } from 'prom-client'
+import type { OpenJobs } from '../db/outbox/stats.js'
+import { makersOf } from '../ops/makers.js'
+import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import type { EvmRelayerState } from './evmRelayer.js'
+import type { OutboxState } from './report.js'
+
+const KINDS = Object.keys(JOB_KIND)
+const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
+
+/** Creates the outbox's metrics. @param states the outboxes that this process may lead */
+export function createOutboxMetrics(registry: Registry, states: () => readonly OutboxState[]): void {
+  const { gauge } = makersOf(registry)
+  const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
+    gauge(name, help, ['network', 'kind', 'state'], () =>
+      states().flatMap(({ network, relayers, payer }) => {
+        const counted = [...relayers, payer].flatMap((one) => (one?.stats ? [one.stats.open] : []))
+        if (counted.length === 0) return []
+        const of = (kind: string, state: string) =>
+          counted.flat().filter((jobs) => jobs.kind === kind && jobs.state === state)
+        return KINDS.flatMap((kind) =>
+          STATES.map((state) => [{ network, kind, state }, read(of(kind, state))] as const),
+        )
+      }),
+    )
+  const ofNetwork = (name: string, help: string, read: (state: OutboxState) => number | null) =>
+    gauge(name, help, ['network'], () => states().map((state) => [{ network: state.network }, read(state)]))
+  const ofSigner = (name: string, help: string, read: (state: EvmRelayerState) => number | null) =>
+    gauge(name, help, ['network', 'chain'], () =>
+      states()
+        .flatMap(({ relayers }) => relayers)
+        .map((state) => [{ network: state.network, chain: state.chain }, read(state)]),
+    )
+  ofJobs(
+    'clusterd_outbox_jobs',
+    'Jobs that have not ended, by kind and state; `parked` ones wait for an operator, dust that is left to its payers is not counted',
+    (jobs) => jobs.reduce((sum, { count }) => sum + count, 0),
+  )
+  ofJobs('clusterd_outbox_oldest_seconds', 'Age of the oldest job of each kind and state, else 0', (jobs) => {
+    const nowMs = Date.now()
+    return (nowMs - Math.min(nowMs, ...jobs.map(({ oldestMs }) => oldestMs))) / 1_000
+  })
+  ofNetwork(
+    'clusterd_stuck_packets',
+    'Packets confirmed at their source that the hub has not received in the configured time',
+    ({ relayers }) => relayers.find(({ stuck }) => stuck !== null)?.stuck?.length ?? null,
+  )
+  ofSigner(
+    'clusterd_relayer_nonce_gaps',
+    "Nonces of the relayer's signer that nothing under way holds and that block later ones",
+    ({ nonceGaps }) => nonceGaps,
+  )
+  ofSigner(
+    'clusterd_relayer_nonce_claims',
+    "1 while the signer's transaction count is so far above the stored nonce that an operator has to confirm it",
+    ({ nonceClaimed }) => Number(nonceClaimed !== null),
+  )
+  ofSigner('clusterd_relayer_balance_wei', "Balance of the relayer's signer", ({ balance }) =>
+    balance === null ? null : Number(balance),
+  )
+  ofSigner(
+    'clusterd_relayer_signed_today_wei',
+    'Most that today’s (UTC) signatures may cost',
+    ({ stats }) => stats && Number(stats.signedTodayWei),
+  )
+  ofSigner(
+    'clusterd_relayer_runway_seconds',
+    'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
+    ({ balance, runwayMs }) =>
+      balance === null ? null : runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000,
+  )
+  ofNetwork(
+    'clusterd_refunds_owed',
+    'Payments owed back on Solana without a queued refund',
+    ({ payer }) => payer?.stats?.owed.count ?? null,
+  )
+  ofNetwork('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', ({ payer }) => {
+    const balance = payer?.balance ?? null
+    return balance === null ? null : Number(balance)
+  })
+}
