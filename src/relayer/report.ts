@@ -1,5 +1,5 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import type { Problem } from '../ops/alarms.js'
+import { alarmFields, type Problem } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
@@ -84,4 +84,18 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
     else log.debug(fields, 'a job failed again')
   } else if (outcome === 'waiting') log.trace(fields, outcome)
   else log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
+}
+
+/** Creates a log of a network's alarms, which writes each when it begins. */
+export function createAlarmLog(log: Logger, network: Network): (problems: readonly Problem[]) => void {
+  let known: ReadonlySet<Problem['alarm']> = new Set()
+  return (problems) => {
+    const alarms = new Set(problems.map(({ alarm }) => alarm))
+    for (const alarm of alarms) {
+      if (known.has(alarm)) continue
+      const texts = problems.filter((problem) => problem.alarm === alarm).map(({ text }) => text)
+      log.error({ network, ...alarmFields(alarm) }, texts.join('; '))
+    }
+    known = alarms
+  }
 }

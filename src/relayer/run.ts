@@ -10,7 +10,7 @@ import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ChainRelayerOptions } from './chainRelayer.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import { logOutcome, type OutboxState } from './report.js'
+import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
@@ -80,6 +80,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
           { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
           'what these keys pay for is not sent',
         )
+      const logAlarms = createAlarmLog(log, network)
       const common: ChainRelayerOptions = {
         ...{ pool, network, epoch },
         onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
@@ -87,7 +88,8 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       const everyWorker = () => {
         const notify = createNotify()
         notifies.add(notify)
-        return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS }
+        const check = () => logAlarms(outboxProblems(state, Date.now()))
+        return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }
       }
       const workers = targets.map((target): Worker => {
         const relayer = new EvmRelayer({ ...common, ...target, account, settings })
