@@ -136,8 +136,14 @@ type Registered = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a name and publishes the owner's cluster unless membership is private. */
 function registerName(work: Work, row: JournalRow, registered: Registered): void {
-  work.communityNames.add(fullName(registered.community, registered.name))
-  work.changes.communityNames.push({ ...registered, seq: row.seq })
+  const { community, name } = registered
+  const { changes, communityNames } = work
+  if (communityNames.has(fullName(community, name))) {
+    changes.communityNames = changes.communityNames.filter((one) => one.community !== community || one.name !== name)
+    changes.communityNamesFreed.push({ community, name })
+  }
+  communityNames.add(fullName(community, name))
+  changes.communityNames.push({ ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
   row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })
@@ -190,12 +196,12 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
 function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
-  const { network, token, amount, recipient, blockMs, met } = payment
+  const { network, token, amount, recipient, blockMs, met, freed } = payment
   return decideCommunityPayment(
     { network, token, amount, recipient, blockMs, community, name },
     {
       history,
-      isTaken: community !== null && name !== null && isTaken(work, community, name),
+      isTaken: community !== null && name !== null && !freed && isTaken(work, community, name),
       // `met` is null for a refunded payment too, which then buys nothing
       areRequirementsMet: rules !== null && met?.equals(requirementsHash(rules.requirements)) === true,
     },
