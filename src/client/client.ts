@@ -1,6 +1,7 @@
 import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
+import { checkOwners, checkRecord, type HubNode, type Proof } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
@@ -152,6 +153,33 @@ export class Client {
       const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
       await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
       return checkpoint
+    })
+  }
+
+  /**
+   * Holds the registry, as a mirror of the feed has it, against the hub: its record of all registrations, and the owner
+   * of each name that the mirror has. What is newer than the hub's newest confirmed block is not looked at.
+   * @param node any node of the hub's chain, such as a client of viem
+   * @param options as of `verifyFeed`
+   * @returns what the service claims, which is true
+   * @throws ClusterdError registry_mismatch, feed_mismatch, timeout; errors of the node
+   */
+  verifyRegistry(node: HubNode, { mirror, count, ...options }: VerifyOptions = {}): Promise<Proof> {
+    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
+      const proof = await this.request('GET', '/v1/proof', { ...options, signal })
+      await checkRecord(node, proof)
+      const has = count ?? (Array.isArray(mirror) ? mirror.length : Number.POSITIVE_INFINITY)
+      const events = mirror ?? this.events({ signal, follow: false })
+      const registered: FeedEvent[] = []
+      async function* noted() {
+        for await (const event of events) {
+          if (event.type === 'REGISTER_NAME') registered.push(event)
+          yield event
+        }
+      }
+      await this.verifyFeed({ ...options, signal, mirror: noted(), count: Math.min(has, proof.checkpoint.count) })
+      await checkOwners(node, proof, registered)
+      return proof
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Schemas } from './types.js'
 
 /** Codes of the service, and of failures on this side: no answer, none in time, one that is not the service's. */
-type Code = Schemas['Error']['error'] | 'network' | 'timeout' | 'unexpected' | 'feed_mismatch'
+type Code = Schemas['Error']['error'] | 'network' | 'timeout' | 'unexpected' | 'feed_mismatch' | 'registry_mismatch'
 
 /** Limited, unavailable, or a proxy whose service is away. */
 const TRANSIENT = [429, 502, 503, 504]

@@ -3,6 +3,7 @@ export type { Checkpoint } from './checkpoint.js'
 export { Client, type VerifyOptions } from './client.js'
 export { ClusterdError } from './error.js'
 export type { EventsOptions, ResumableEvent } from './feed.js'
+export type { HubNode, Proof } from './registry.js'
 export type { WaitOptions } from './status.js'
 export type { ClientOptions } from './transport.js'
 export type {

@@ -10,7 +10,7 @@ import { type OpenPayment, openCommunityPayments } from '../db/payments/open.js'
 import { markAppended } from '../db/payments/payments.js'
 import { notify } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { verifiedInClusters } from '../db/registry/communityNames.js'
+import { freeingPayments, verifiedInClusters } from '../db/registry/communityNames.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -255,12 +255,11 @@ async function enter(
       return asked ? hash?.equals(requirementsHash(asked)) : hash === null
     })
     const payments = still.map(({ payment }) => payment)
-    const { changes } = await appendEntries(client, network, still.map(entryOf), { epoch })
-    await markAppended(
-      client,
-      network,
-      payments.map(({ id }) => id),
-    )
+    const ids = payments.map(({ id }) => id)
+    const freeing = await freeingPayments(client, network, ids)
+    const entries = still.map((read) => entryOf(read, freeing.has(keyOf(read.payment.id))))
+    const { changes } = await appendEntries(client, network, entries, { epoch })
+    await markAppended(client, network, ids)
     const bought = new Set(
       changes.payments.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])),
     )
@@ -274,7 +273,7 @@ async function enter(
   return entered
 }
 
-function entryOf({ payment, hash, isMet }: Read): DecodedEntry {
+function entryOf({ payment, hash, isMet }: Read, isFreed: boolean): DecodedEntry {
   const { chain, block, sequence, tx, label, payer, money, target, referral } = payment
   const { community, name, recipient } = target
   return decodeEntry({
@@ -286,6 +285,7 @@ function entryOf({ payment, hash, isMet }: Read): DecodedEntry {
       ...{ tx, network: label, payer, ...money, recipient, community, name, referral },
       blockMs: payment.paidMs,
       met: isMet ? hash : null,
+      ...(isFreed && { freed: true }),
     }),
   })
 }

@@ -119,6 +119,27 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
   })
 
+  it('of a name that it bought frees the name once it is reclaimed, for the next payment', async () => {
+    const { tx, id } = await at.pay({ name: 'kept', by: 3 })
+    await at.confirm()
+    await at.judge()
+    await pass(7)
+    const price = { ...at.price('1', PRICE), amount: PRICE }
+    const isTaken = async (prices = [price]) =>
+      (await communityNameAvailability(at.pool, 'mainnet', { community: 'club', name: 'kept' }, prices)).isTaken
+    expect([await outcomeOf(tx), await isTaken()]).toEqual(['finalized held', true])
+    await at.call(3, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
+    await at.confirm()
+    expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual(['finalized reclaimed', false, true])
+    expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(at.addressOf(3).toLowerCase())
+    const later = [await at.pay({ name: 'kept', by: 4 }), await at.pay({ name: 'kept', by: 5 })]
+    await at.confirm()
+    await at.judge()
+    expect(await Promise.all(later.map((one) => outcomeOf(one.tx)))).toEqual(['finalized held', 'lost_bid name_taken held'])
+    expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([at.addressOf(4).toLowerCase(), true])
+    await at.giveBack({ releaseAfterMs: 0 })
+  })
+
   it('is judged as good no more when its payer is about to be able to reclaim it', async () => {
     const { tx } = await at.pay({ name: 'tardy', by: 3 })
     await at.confirm()

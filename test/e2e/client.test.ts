@@ -216,22 +216,6 @@ describe('the client', () => {
   })
 })
 
-describe('a mirror of the feed', () => {
-  it('is held against the checkpoint of the service', async () => {
-    const testnet = clientOf({ testnet: true })
-    for (const one of [client, testnet])
-      await expect.poll(async () => (await one.verifyFeed()).count, { timeout: 30_000 }).toBeGreaterThan(5)
-    const { items } = await client.eventsPage({ limit: 10 })
-    expect((await client.verifyFeed({ mirror: items })).count).toBeLessThanOrEqual(items.length)
-    await client.verifyFeed({ mirror: client.events() })
-    async function* forged() {
-      for await (const event of client.events()) yield event.id === items[3]!.id ? { ...event, from: nobody } : event
-    }
-    await refused(client.verifyFeed({ mirror: forged() }), 'feed_mismatch')
-    await refused(testnet.verifyFeed({ mirror: client.events() }), 'feed_mismatch')
-  })
-})
-
 describe('signing in', () => {
   it('takes accounts and wallet clients of viem', async () => {
     const own = clientOf()

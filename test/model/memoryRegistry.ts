@@ -74,6 +74,8 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
     registry.names[i] = { ...registry.names[i]!, cluster }
   }
   registry.communities.push(...changes.communities)
+  const freed = changes.communityNamesFreed.map(({ community, name }) => fullName(community, name))
+  registry.communityNames = registry.communityNames.filter((row) => !freed.includes(fullName(row.community, row.name)))
   registry.communityNames.push(...changes.communityNames)
   registry.moves = registry.moves.filter(({ source }) => !changes.movesEnded.includes(source))
   registry.moves.push(...changes.moves)

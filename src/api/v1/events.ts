@@ -57,7 +57,7 @@ const DATA = {
     to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
     from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
   }),
-  REGISTER_COMMUNITY_NAME: data('A name below a community was registered: free, assigned, or by a confirmed payment', {
+  REGISTER_COMMUNITY_NAME: data('A name below a community has a new owner: for free, assigned, or by a payment', {
     community: z.string().openapi({ description: 'The community', example: 'club' }),
     name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
     address: addressText.openapi({ description: 'The wallet that owns the name' }),

@@ -87,6 +87,7 @@ export async function decideEntries(
 export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<void>[] => [
   ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
   ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
+  ...(changes.communityNamesFreed.length > 0 ? [freeNames(db, network, changes.communityNamesFreed)] : []),
   ...insertAll(db, network, changes),
   ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
   ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
@@ -180,6 +181,12 @@ async function removeWallets(db: Queryable, network: Network, rows: Changes['wal
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
   await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
+}
+
+async function freeNames(db: Queryable, network: Network, rows: Changes['communityNamesFreed']): Promise<void> {
+  const text = `DELETE FROM ${leaf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
+    WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
+  await execute(db, network, text, [rows.map(({ community }) => community), rows.map(({ name }) => name)])
 }
 
 async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {

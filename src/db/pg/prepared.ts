@@ -38,7 +38,7 @@ function leavesOf(network: Network): Leaves {
  * it does while a table is filled but not analyzed.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
-  `SELECT kind, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
+  `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
 /**

@@ -2,10 +2,11 @@ import type { CommunityPrice, CommunityRules } from '../../registry/community/ru
 import { entryKind } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
-import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
+import { keyOf } from '../../registry/primitives/bytes.js'
+import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, prepare } from '../pg/prepared.js'
+import { entryAt, holderOf, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { Stretch } from './owners.js'
 import { publicWallet } from './publicWallets.js'
@@ -33,10 +34,32 @@ export async function findCommunityRules(
 /** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
 const PAYERS = 8
 
+/** Condition on a name below a community `n`: its owner has back what bought it, so that the next payment gets it. */
+const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
+  JOIN journal_heads h ON h.network = ${l.network}
+  JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
+    ON e.chain = was.chain AND e.block = was.block AND e.log_index = was.sequence
+  WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome = ${PAYMENT_OUTCOME.reclaimed}
+    AND was.community = n.community AND was.name = n.name)`
+
+const freeing = prepare<{ id: Buffer }>(
+  'freeing_payments',
+  (l) => `SELECT DISTINCT ON (n.community, n.name) p.id FROM payments p
+    JOIN ${l.communityNames} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
+    WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}
+    ORDER BY n.community, n.name, p.paid_ms, p.chain, p.block, p.sequence`,
+)
+
+/** Payments among these that get a name from an owner who has back what bought it: the first for each name. */
+export async function freeingPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<Set<string>> {
+  return new Set((await freeing(db, network, [ids])).map(({ id }) => keyOf(id)))
+}
+
 const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
   'community_availability',
   (l) => `SELECT
-      EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2)
+      EXISTS (SELECT FROM ${l.communityNames} n WHERE network = ${l.network} AND community = $1 AND name = $2
+        AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
         WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private

@@ -133,8 +133,14 @@ type Registered = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a name and publishes the owner's cluster unless membership is private. */
 function registerName(work: Work, row: JournalRow, registered: Registered): void {
-  work.communityNames.add(fullName(registered.community, registered.name))
-  work.changes.communityNames.push({ ...registered, seq: row.seq })
+  const { community, name } = registered
+  const { changes, communityNames } = work
+  if (communityNames.has(fullName(community, name))) {
+    changes.communityNames = changes.communityNames.filter((one) => one.community !== community || one.name !== name)
+    changes.communityNamesFreed.push({ community, name })
+  }
+  communityNames.add(fullName(community, name))
+  changes.communityNames.push({ ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
   row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })
@@ -182,7 +188,7 @@ function decidePayment(work: Work, { payment, community, name }: PaymentContent)
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {
     history,
-    isTaken: community !== null && name !== null && isTaken(work, community, name),
+    isTaken: community !== null && name !== null && !payment.freed && isTaken(work, community, name),
     // `met` is null for a refunded payment too, which then buys nothing
     areRequirementsMet: rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
   }

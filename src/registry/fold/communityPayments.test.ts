@@ -52,6 +52,16 @@ describe('a payment', () => {
     expect(pay('foo/pat').payment).toEqual({ outcome: 'registered' })
   })
 
+  it('gets a name whose owner has the money back, once', () => {
+    const { configure, pay, registry } = communityWorld()
+    configure('foo', costing(5n))
+    pay('foo/a')
+    expect(pay('foo/a', { payer: bob, freed: true, met: LISTED_HASH }).payment).toMatchObject({ outcome: 'refused' })
+    expect(pay('foo/a', { payer: bob, freed: true }).events).toMatchObject([{ name: 'a', wallet: bob }])
+    expect(pay('foo/a', { payer: ben }).payment).toEqual({ outcome: 'lost' })
+    expect(registry.communityNames).toMatchObject([{ name: 'a', address: bob }])
+  })
+
   it('is refused for each reason, and stays in the journal with it', () => {
     const w = communityWorld()
     const reasonOf = (pair: string, more: Partial<CommunityPaymentBody> = {}) => {

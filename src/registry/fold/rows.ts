@@ -209,6 +209,8 @@ export interface Changes {
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
+  /** Names that their owners lose: another payment bought them. */
+  communityNamesFreed: Pick<CommunityNameRow, 'community' | 'name'>[]
   payments: PaymentOutcome[]
   /** Outcomes of signed changes, in order. */
   outcomes: ChangeOutcome[]

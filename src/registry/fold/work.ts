@@ -43,6 +43,7 @@ export function beginWork(before: Slice, entries: readonly Entry[], rules: Rules
       moves: [],
       communities: [],
       communityNames: [],
+      communityNamesFreed: [],
       payments: [],
       outcomes: [],
     },

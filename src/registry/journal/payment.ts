@@ -27,6 +27,8 @@ const schema = z.strictObject({
    * null for a refunded payment.
    */
   met: word.nullable(),
+  /** The name's owner paid for it and has the money back (`reclaim`): the name is free for this payment. */
+  freed: z.literal(true).optional(),
 })
 export type CommunityPaymentBody = z.output<typeof schema>
 
