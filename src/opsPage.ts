@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { formatEther, formatUnits } from 'viem'
 import { findSince } from './db/journal/feed.js'
 import { listJobs } from './db/outbox/list.js'
-import { owedRefunds } from './db/outbox/stats.js'
 import { nullIfAway } from './db/pg/unavailable.js'
 import type { Metrics } from './ops/metrics.js'
 import { type Html, html } from './ops/port/html.js'
@@ -41,16 +40,15 @@ export const overviewPage =
     return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
 <p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>
-${stored ?? html`<p class="bad">The database does not answer: outbox, refunds and feed are not shown.</p>`}
+${stored ?? html`<p class="bad">The database does not answer: outbox and feed are not shown.</p>`}
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
 
-/** The outbox, refunds and the feed. */
+/** The outbox and the feed. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
   const nowMs = Date.now()
-  const [jobs, owed, feeds] = await Promise.all([
+  const [jobs, feeds] = await Promise.all([
     listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
-    Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
     Promise.all(
       NETWORKS.map(async (network) => {
         const [hour, day] = await Promise.all([HOUR_MS, DAY_MS].map((ms) => findSince(pool, network, nowMs - ms)))
@@ -63,7 +61,7 @@ async function storedOf(pool: pg.Pool): Promise<Html> {
     ...{ job: id, network, kind, state: badly(state === 'parked', `${state} ${reason ?? ''}`), failures },
     ...{ since: new Date(createdMs).toISOString().slice(0, 19), subject: subject && codeOf(toHex(subject)) },
   }))
-  return html`${tableOf('Outbox', open)}${tableOf('Owed on Solana', owed)}${tableOf('Feed', feeds)}`
+  return html`${tableOf('Outbox', open)}${tableOf('Feed', feeds)}`
 }
 
 /** A section with a table of rows, whose fields name its columns. */

@@ -51,8 +51,6 @@ const solanaCluster = z
         maxMovePercent: z.int().positive().default(10),
       })
       .optional(),
-    /** Refunds are sent without an operator's command. */
-    refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
     /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
     maxUnitPrice: z.int().nonnegative().default(1_000_000),
   })

@@ -39,7 +39,6 @@ export function createOutboxMetrics(registry: Registry, refresh: () => void) {
       'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
       chain,
     ),
-    refundsOwed: gauge('clusterd_refunds_owed', 'Payments owed back on Solana without a queued refund', network),
     authorityBalance: gauge('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', network),
   }
 }

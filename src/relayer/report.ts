@@ -20,10 +20,7 @@ export interface OutboxState {
 /** Sets the gauges of a network's outbox. */
 export function showOutbox(metrics: OutboxMetrics, { network, relayers, payer }: OutboxState, nowMs: number): void {
   for (const state of relayers) showRelayer(metrics, state)
-  if (payer) {
-    if (payer.balance !== null) metrics.authorityBalance.set({ network }, Number(payer.balance))
-    if (payer.stats) metrics.refundsOwed.set({ network }, payer.stats.owed.count)
-  }
+  if (payer && payer.balance !== null) metrics.authorityBalance.set({ network }, Number(payer.balance))
   const counted = [...relayers, payer].flatMap((state) => (state?.stats ? [state.stats.open] : []))
   if (counted.length > 0) showJobs(metrics, network, counted.flat(), nowMs)
 }
@@ -79,10 +76,8 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
     for (const jobs of state?.stats?.open ?? []) problems.push(...jobProblems(jobs, network, nowMs))
   if (!payer) return problems
   const lamports = payer.balance
-  const owed = payer.stats?.owed.count ?? 0
   const isLow = lamports !== null && lamports < LOW_BALANCE_LAMPORTS
   found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
-  found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
   return problems
 }
 

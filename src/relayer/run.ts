@@ -21,7 +21,6 @@ const MAX_BUSY_STEPS = 50
 export interface SolanaRelayerSource {
   /** Null without the relay authority's key. */
   signer: SolanaSigner | null
-  autoRefunds: boolean
   /** Age from which what is final is released, ms. */
   releaseAfterMs: number
   pollMs: number

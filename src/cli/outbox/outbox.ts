@@ -1,17 +1,11 @@
-import type pg from 'pg'
-import { formatUnits } from 'viem'
-import { listJobs, listRefunds, type Refund } from '../../db/outbox/list.js'
-import { sendRefunds } from '../../db/outbox/payouts.js'
+import { listJobs } from '../../db/outbox/list.js'
 import type { JobRow } from '../../db/outbox/rows.js'
 import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { NATIVE } from '../../registry/community/rules.js'
 import { JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
-import { paidNameText, txText } from '../../registry/payment/payment.js'
-import { decodeAddress } from '../../registry/primitives/address.js'
+import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { NETWORKS } from '../../registry/primitives/network.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
 import { duration, printFields, printJson, printList } from '../output.js'
@@ -25,23 +19,15 @@ interface Options extends NetworkOptions {
 }
 
 export interface ListOptions extends Options {
-  refunds?: boolean
   state?: string
   limit: string
 }
 
 const STATES = Object.keys(JOB_STATE) as JobState[]
 const MAX_LIMIT = 10_000
-/** Enough of an id to tell it from all others. */
-const SHORT_ID_CHARS = 18
-const SOL_DECIMALS = 9
 
-/** `clusterd outbox list`: jobs, or the refunds owed on Solana. @throws Error with one sentence for a bad option */
+/** `clusterd outbox list`: jobs. @throws Error with one sentence for a bad option */
 export async function list(options: ListOptions): Promise<void> {
-  if (options.refunds) {
-    const refunds = await withPool(DATABASE, (pool) => refundsOf(pool, options))
-    return printRefunds(refunds, options)
-  }
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
     throw new Error(`--limit is a whole number from 1 to ${MAX_LIMIT}.`)
@@ -135,75 +121,6 @@ function originOf({ message, payment }: JobRow): string | null {
   if (!payment) return null
   const outcome = payment.outcome ?? `reclaimable from ${dateOf(payment.target.reclaimableMs)} on`
   return `${txText(payment)} at ${dateOf(payment.paidMs)}, ${outcome}`
-}
-
-/**
- * `clusterd outbox send <id> | --all`: has the running relayer pay back what is owed.
- * @throws Error with one sentence for an id that names no refund, or more than one
- */
-export async function send(ids: readonly string[], options: Options): Promise<void> {
-  if ((ids.length === 0) === (options.all !== true)) throw new Error('Name the refunds to send, or give --all.')
-  const refunds = await withPool(DATABASE, async (pool) => {
-    // a refusal needs nobody's word
-    const owed = (await refundsOf(pool, { ...options, all: false })).filter(
-      ({ payment }) => payment.target.kind === 'name',
-    )
-    const chosen = options.all ? owed : ids.map((id) => find(owed, id))
-    for (const network of NETWORKS) {
-      const payments = chosen.filter((one) => one.network === network).map(({ payment }) => payment.id)
-      if (payments.length > 0) await sendRefunds(pool, network, payments, Date.now())
-    }
-    const sent = new Set(chosen.map(idOf))
-    return (await refundsOf(pool, { ...options, all: true })).filter((refund) => sent.has(idOf(refund)))
-  })
-  printRefunds(refunds, options)
-  if (!options.json && refunds.length > 0)
-    console.log(
-      '\nThe running daemon sends what is queued; `clusterd outbox list --refunds --all` shows how far it is.',
-    )
-}
-
-function find(owed: readonly Refund[], id: string): Refund {
-  const isId = /^0x[0-9a-f]{8,64}$/i.test(id)
-  const found = isId ? owed.filter((refund) => idOf(refund).startsWith(id.toLowerCase())) : []
-  if (found.length > 1) throw new Error(`${id} names ${found.length} refunds: give more of the id.`)
-  if (!found[0]) throw new Error(`No refund ${id} is owed: \`clusterd outbox list --refunds\` shows them.`)
-  return found[0]
-}
-
-const idOf = ({ payment }: Refund): string => toHex(payment.id)
-
-const refundsOf = async (pool: pg.Pool, options: Options): Promise<Refund[]> =>
-  (await Promise.all(networksOf(options).map((network) => listRefunds(pool, network, options.all ?? false)))).flat()
-
-function printRefunds(refunds: readonly Refund[], { json }: Options): void {
-  const nowMs = Date.now()
-  printList(refunds, {
-    ...{ json, none: 'No refunds are owed.', describe: describeRefund },
-    titles: ['ID', 'NETWORK', 'AMOUNT', 'PAYER', 'NAME', 'CAUSE', 'STATE', 'AGE', 'REASON'],
-    cells: ({ payment, network, cause, state, reason }) => [
-      ...[toHex(payment.id).slice(0, SHORT_ID_CHARS), network],
-      payment.money.token === NATIVE
-        ? `${formatUnits(payment.money.amount, SOL_DECIMALS)} SOL`
-        : `${payment.money.amount} ${payment.money.token}`,
-      ...[decodeAddress(payment.payer).text, paidNameText(payment), cause, state ?? 'owed'],
-      ...[duration(nowMs - payment.paidMs), reason],
-    ],
-  })
-}
-
-/** A refund as JSON: amounts as decimal text, ids as hex, signatures and keys in base58. */
-function describeRefund(refund: Refund) {
-  const { network, program, cause, state, reason, failures, refundTx } = refund
-  const { sequence, payer, money, paidMs, target } = refund.payment
-  return {
-    ...{ id: idOf(refund), network, program, sequence, payer: decodeAddress(payer).text },
-    ...{ kind: target.kind === 'name' ? 'refund' : 'refuse', name: paidNameText(refund.payment) },
-    ...{ token: money.token, amount: money.amount.toString() },
-    ...(money.token === NATIVE ? { lamports: money.amount.toString() } : {}),
-    ...{ paidAt: dateOf(paidMs), tx: txText(refund.payment), cause, state: state ?? 'owed' },
-    ...{ reason, failures, refundTx },
-  }
 }
 
 /**
