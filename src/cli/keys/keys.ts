@@ -20,14 +20,7 @@ const view = (key: StoredApiKey) => ({
 
 /** `clusterd keys list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  const keys = await withPool(COMMAND, listApiKeys)
-  printList(keys.map(view), {
-    ...{ json, none: 'There is no API key.', describe: (key) => key },
-    titles: ['ID', 'OF', 'LIMIT', 'MADE', 'NAME'],
-    cells: ({ id, wallet, perSecond, burst, createdAt, name }) => [
-      ...[id, wallet ?? 'operator', perSecond === null ? 'default' : `${perSecond}/s, ${burst}`, createdAt, name],
-    ],
-  })
+  printList(await withPool(COMMAND, listApiKeys), { json, none: 'There is no API key.', describe: view })
 }
 
 export interface MakeOptions {

@@ -8,7 +8,7 @@ import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
-import { duration, printFields, printJson, printList } from '../output.js'
+import { duration, printFields, printList } from '../output.js'
 import { addressOf, type NetworkOptions, networksOf } from '../values.js'
 
 const DATABASE = { command: 'outbox', max: 1 }
@@ -38,23 +38,23 @@ export async function list(options: ListOptions): Promise<void> {
   const nowMs = Date.now()
   printList(jobs, {
     ...{ json: options.json, none: 'No jobs.', describe },
-    titles: ['ID', 'NETWORK', 'KIND', 'STATE', 'NONCE', 'FAILURES', 'AGE', 'NEXT', 'REASON', 'SUBJECT'],
-    cells: (job) => [
-      ...[job.id, job.network, job.kind, stateOf(job), job.nonce, job.failures, duration(nowMs - job.createdMs)],
-      job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null,
-      ...[job.reason, subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')],
-    ],
+    row: (job) => ({
+      ...{ id: job.id, network: job.network, kind: job.kind, state: stateOf(job), nonce: job.nonce },
+      ...{ failures: job.failures, age: duration(nowMs - job.createdMs) },
+      next: job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null,
+      ...{ reason: job.reason, subject: subjectOf(job)?.replace(/(?<=^.{18}).*/, '…') },
+    }),
   })
 }
 
 /** `clusterd outbox show <id>`. @throws Error with one sentence where there is no such job */
 export async function show(id: string, { json }: Options): Promise<void> {
-  printJob(await withPool(DATABASE, (pool) => requireJob(pool, id)), json)
+  printFields(describe(await withPool(DATABASE, (pool) => requireJob(pool, id))), json)
 }
 
 /** `clusterd outbox retry | park | resume <id>`; a running daemon takes the change up at once. */
 export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
-  printJob(await withPool(DATABASE, (pool) => actOnJob(pool, action, id)), json)
+  printFields(describe(await withPool(DATABASE, (pool) => actOnJob(pool, action, id))), json)
 }
 
 /** State of a job, with the next one once nothing signed can count any more. */
@@ -87,41 +87,6 @@ const textOfBigints = (fields: object): object =>
   Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, typeof value === 'bigint' ? value.toString() : value]),
   )
-
-const printJob = (job: JobRow, json: boolean | undefined): void => (json ? printJson(describe(job)) : printLines(job))
-
-function printLines(job: JobRow): void {
-  const { included } = job
-  printFields({
-    job: `${job.id} (${job.network}, ${job.kind})`,
-    state: stateOf(job),
-    reason: job.reason,
-    subject: subjectOf(job),
-    'sent by': originOf(job),
-    value: `${job.valueWei} wei`,
-    spent: `${job.spentWei} wei for gas`,
-    signer: job.signer && toHex(job.signer),
-    nonce: job.nonce,
-    failures: job.failures,
-    next: job.nextMs > Date.now() ? dateOf(job.nextMs) : 'now',
-    included: included && `${included.hash} in block ${included.block}`,
-  })
-  for (const tx of job.txs) printFields(txFields(tx))
-}
-
-function txFields(tx: JobTx): Record<string, string> {
-  if ('lastValidHeight' in tx) return { tx: `${tx.hash}, valid up to block height ${tx.lastValidHeight}` }
-  const { hash, purpose, maxFeePerGas, sentBlock } = tx
-  const sent = sentBlock === null ? 'not sent yet' : `sent at block ${sentBlock}`
-  return { [purpose]: `${hash}, up to ${maxFeePerGas} wei a gas, ${sent}` }
-}
-
-function originOf({ message, payment }: JobRow): string | null {
-  if (message) return `${toHex(message.txHash)} at ${dateOf(message.sentMs)}`
-  if (!payment) return null
-  const outcome = payment.outcome ?? `reclaimable from ${dateOf(payment.target.reclaimableMs)} on`
-  return `${txText(payment)} at ${dateOf(payment.paidMs)}, ${outcome}`
-}
 
 /**
  * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon takes up.
@@ -156,7 +121,5 @@ export async function nonce(
     describe: ({ network, label, signer, next, claimed }) => ({
       ...{ network, chain: label, signer: toHex(signer), next, claimed },
     }),
-    titles: ['NETWORK', 'CHAIN', 'SIGNER', 'NEXT', 'CHAIN SAYS'],
-    cells: ({ network, label, signer, next, claimed }) => [network, label, toHex(signer), next, claimed],
   })
 }

@@ -34,10 +34,9 @@ const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhoo
 export async function list({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(COMMAND, listWebhooks), {
     ...{ json, none: 'There is no webhook.', describe: view },
-    titles: ['ID', 'NETWORK', 'STATE', 'DELIVERED', 'URL'],
-    cells: ({ id, network, parked, failingMs, delivered, url }) => {
+    row: ({ id, network, parked, failingMs, delivered, url }) => {
       const failing = failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
-      return [id, network, parked === null ? failing : `parked: ${parked}`, delivered, url]
+      return { id, network, state: parked === null ? failing : `parked: ${parked}`, delivered, url }
     },
   })
 }
@@ -90,8 +89,7 @@ export async function failures(id: string | undefined, { json }: { json?: boolea
   const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
   printList(found, {
     ...{ json, none: 'No delivery has failed.', describe: (failure) => failure },
-    titles: ['WEBHOOK', 'WHEN', 'MESSAGE', 'REASON'],
-    cells: ({ webhook, atMs, message, reason }) => [webhook, new Date(atMs).toISOString(), message, reason],
+    row: ({ webhook, atMs, message, reason }) => ({ webhook, when: new Date(atMs).toISOString(), message, reason }),
   })
 }
 
