@@ -10,7 +10,10 @@ export function paint(style: Style, text: string): string {
 /** Option of every command that prints data. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
-export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
+const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
+
+/** Prints JSON, amounts as decimal text. */
+export const printJson = (value: unknown): void => console.log(JSON.stringify(value, bigintsAsText, 2))
 
 /** Form of a list: each item as JSON, or the row of a table, whose fields name the columns. */
 interface ListForm<T> {
@@ -51,7 +54,7 @@ export function printFields(thing: object, json: boolean | undefined): void {
 }
 
 const textOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '-')
+  typeof value === 'object' && value !== null ? JSON.stringify(value, bigintsAsText) : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
 export function duration(ms: number): string {

@@ -10,7 +10,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
-import { addressOf, blockOf, configuredChain, type NetworkOptions, nameOf, networksOf, secondsOf } from '../values.js'
+import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
 import { type BadLine, readAirdropFile } from './allocations.js'
 
 const DATABASE = { command: 'airdrop' }
@@ -26,12 +26,12 @@ export interface LoadCommand extends AirdropOptions {
 }
 
 export interface SetCommand extends AirdropOptions {
-  distributor: string
-  fromBlock?: string
+  distributor: Buffer
+  fromBlock?: number
 }
 
-/** Terms of a distributor, as typed. */
-export type TermsCommand = AirdropOptions & { owner?: string; token?: string; endsAt?: string }
+/** Terms of a distributor. */
+export type TermsCommand = AirdropOptions & { owner?: Buffer; token?: Buffer; endsAt?: number }
 
 /** Bad lines that are printed. */
 const BAD_LINES_LIMIT = 100
@@ -57,11 +57,9 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
 
 /** `clusterd airdrop set`: names the distributor of a loaded airdrop. */
 export async function set(name: string, command: SetCommand): Promise<void> {
-  const address = addressOf('--distributor', command.distributor)
-  const fromBlock = command.fromBlock === undefined ? undefined : blockOf('--from-block', command.fromBlock)
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const found = await askDistributor(airdrop.label, address, airdrop.merkleRoot, fromBlock)
+    const found = await askDistributor(airdrop.label, command.distributor, airdrop.merkleRoot, command.fromBlock)
     const isChanged = await setDistributor(pool, airdrop.network, airdrop.community, found)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
     printFields({ isChanged, ...describeAirdrop(now) }, command.json)
@@ -142,7 +140,7 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   chain: airdrop.label,
   state: airdrop.state,
   accounts: airdrop.leafCount,
-  total: airdrop.total.toString(),
+  total: airdrop.total,
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
@@ -161,18 +159,17 @@ const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString
  */
 export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
-  const token = command.token === undefined ? airdrop.token : addressOf('--token', command.token)
+  const { token = airdrop.token, endsAt = airdrop.endsAtS, owner } = command
   const args = {
     token: token && toHex(token),
     merkleRoot: toHex(airdrop.merkleRoot),
-    endsAt: command.endsAt === undefined ? airdrop.endsAtS : secondsOf('--ends-at', command.endsAt),
-    owner: command.owner === undefined ? null : toHex(addressOf('--owner', command.owner)),
+    endsAt,
+    owner: owner ? toHex(owner) : null,
     operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
   }
-  const { merkleRoot, endsAt, owner, operator } = args
   const encoded =
-    args.token && owner && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [args.token, merkleRoot, BigInt(endsAt), owner, operator])
+    args.token && args.owner && endsAt !== null
+      ? encodeAbiParameters(CONSTRUCTOR, [args.token, args.merkleRoot, BigInt(endsAt), args.owner, args.operator])
       : null
   return { constructor: args, encoded }
 }

@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { JOB_STATE } from '../../registry/outbox.js'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork } from '../values.js'
+import { addressOf, wholeNumber, withNetwork } from '../values.js'
 
 const run = lazily(() => import('./outbox.js'))
 
@@ -10,9 +11,9 @@ export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list', { isDefault: true }))
     .description('jobs that have not ended, newest first')
-    .option('--state <state>', 'only jobs in a state: queued, signed, sent, included, confirmed, parked')
+    .addOption(new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)))
     .option('--all', 'ended ones too')
-    .option('--limit <n>', 'at most this many jobs', '50')
+    .option('--limit <n>', 'at most this many jobs', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
     .option(...JSON_OPTION)
     .action(run('list'))
   outbox
@@ -32,9 +33,9 @@ export function addOutboxCommands(program: Command): void {
       .action((id: string, options: { json?: boolean }) => run('change')(verb, id, options))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
-    .option('--signer <address>', 'where several keys have signed on the chain')
+    .option('--signer <address>', 'where several keys have signed on the chain', addressOf('--signer'))
     .option(...JSON_OPTION)
     .action(run('nonce'))
 }
 
-const ofBoth = (command: Command): Command => withNetwork(command, 'default: both', { takesBoth: true })
+const ofBoth = (command: Command): Command => withNetwork(command, 'default: both')

@@ -3,13 +3,13 @@ import type { JobRow } from '../../db/outbox/rows.js'
 import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { JOB_STATE, type JobState, type JobTx } from '../../registry/outbox.js'
+import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
 import { duration, printFields, printList } from '../output.js'
-import { addressOf, type NetworkOptions, networksOf } from '../values.js'
+import { type NetworkOptions, networksOf, wholeNumber } from '../values.js'
 
 const DATABASE = { command: 'outbox', max: 1 }
 
@@ -20,20 +20,15 @@ interface Options extends NetworkOptions {
 
 export interface ListOptions extends Options {
   state?: string
-  limit: string
+  limit: number
 }
 
 const STATES = Object.keys(JOB_STATE) as JobState[]
-const MAX_LIMIT = 10_000
 
-/** `clusterd outbox list`: jobs. @throws Error with one sentence for a bad option */
+/** `clusterd outbox list`: jobs. */
 export async function list(options: ListOptions): Promise<void> {
-  const limit = Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw new Error(`--limit is a whole number from 1 to ${MAX_LIMIT}.`)
-  const { state, all } = options
+  const { state, all, limit } = options
   const states = STATES.filter((one) => (state === undefined ? all || one !== 'confirmed' : one === state))
-  if (states.length === 0) throw new Error(`--state is one of ${STATES.join(', ')}.`)
   const jobs = await withPool(DATABASE, (pool) => listJobs(pool, { states, networks: networksOf(options), limit }))
   const nowMs = Date.now()
   printList(jobs, {
@@ -64,12 +59,11 @@ const stateOf = ({ state, release }: JobRow): string =>
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
 const dateOf = (ms: number): string => new Date(ms).toISOString()
 
-/** A job as JSON: amounts as decimal text, bytes as hex. */
+/** A job as JSON, bytes as hex. */
 function describe(job: JobRow) {
-  const { message, payment, signer, txs, ...rest } = job
-  const plain = ({ raw: _, ...shown }: JobTx) => textOfBigints(shown)
+  const { message, payment, signer, txs, others, ...rest } = job
   return {
-    ...textOfBigints(rest),
+    ...rest,
     signer: signer && toHex(signer),
     subject: subjectOf(job),
     message: message && { tx: toHex(message.txHash), sentAt: dateOf(message.sentMs) },
@@ -79,14 +73,10 @@ function describe(job: JobRow) {
       reclaimableAt: dateOf(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),
     },
-    txs: txs.map(plain),
+    txs: txs.map(({ raw: _, ...shown }) => shown),
+    others: others.map(({ id }) => id),
   }
 }
-
-const textOfBigints = (fields: object): object =>
-  Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [key, typeof value === 'bigint' ? value.toString() : value]),
-  )
 
 /**
  * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon takes up.
@@ -96,20 +86,19 @@ const textOfBigints = (fields: object): object =>
 export async function nonce(
   chain: string | undefined,
   next: string | undefined,
-  options: Options & { signer?: string },
+  options: Options & { signer?: Buffer },
 ): Promise<void> {
   const signers = await withPool(DATABASE, async (pool) => {
     const all = await listSigners(pool, networksOf(options))
-    const wanted = options.signer === undefined ? null : addressOf('--signer', options.signer)
     const chosen = all.filter(
-      ({ label, signer }) => (chain === undefined || label === chain) && (!wanted || signer.equals(wanted)),
+      ({ label, signer }) =>
+        (chain === undefined || label === chain) && (!options.signer || signer.equals(options.signer)),
     )
     if (next === undefined) return chosen
     const [row] = chosen
     if (!row || chosen.length > 1)
       throw new Error(`${chosen.length} signers are known on chain "${chain}": name one with --signer.`)
-    if (!/^[0-9]{1,10}$/.test(next)) throw new Error('The next nonce is a whole number.')
-    const to = Number(next)
+    const to = wholeNumber('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
     await inTransaction(pool, (client) => moveNonce(client, row, row.next, to))
