@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { formatEther, formatUnits } from 'viem'
 import { findSince } from './db/journal/feed.js'
-import { listJobs } from './db/outbox/list.js'
+import { listJobs } from './db/outbox/rows.js'
 import { nullIfAway } from './db/pg/unavailable.js'
 import type { Metrics } from './ops/metrics.js'
 import { type Html, html } from './ops/port/html.js'

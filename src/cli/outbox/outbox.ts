@@ -1,5 +1,4 @@
-import { listJobs } from '../../db/outbox/list.js'
-import type { JobRow } from '../../db/outbox/rows.js'
+import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
