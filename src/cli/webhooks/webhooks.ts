@@ -41,15 +41,11 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   })
 }
 
-export interface AddOptions {
-  testnet?: boolean
-  from?: string
-  since?: string
-  json?: boolean
-}
-
 /** `clusterd webhooks add <url>` @throws Error with one sentence for a URL, an address or a time that is none */
-export async function add(url: string, { testnet, from, since, json }: AddOptions): Promise<void> {
+export async function add(
+  url: string,
+  { testnet, from, since, json }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
+): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
   checkTarget(url, readEnvironment().webhooksPrivate)
   const actor = from === undefined ? null : parseAddress(from)
