@@ -12,7 +12,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDatabase, startStack } from '../src/testing/index.js'
 import { freePort } from '../src/testing/processes/ports.js'
@@ -118,7 +118,7 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
 
 async function showsHelp(folder: string): Promise<void> {
   const { stdout } = await clusterd(folder, ['--help'])
-  for (const command of ['dev', 'start', 'migrate', 'demo', 'journal', 'community']) {
+  for (const command of ['dev', 'start', 'migrate', 'journal', 'community']) {
     must(new RegExp(`^  ${command}\\b`, 'm').test(stdout), `--help doesn't name ${command}`)
   }
 }
@@ -152,18 +152,22 @@ async function runsWorld(folder: string): Promise<void> {
   const home = join(folder, 'world')
   const world = background(folder, ['dev'], { CLUSTERD_HOME: home })
   await world.until(() => world.output().includes('The local world is up'))
-  const { stdout } = await clusterd(folder, ['demo'], { CLUSTERD_HOME: home })
+  const { stdout } = await runExample(folder, 'demo/demo', { CLUSTERD_HOME: home })
   must(stdout.includes('finalized'), `the demo said: ${stdout}`)
   await world.end('SIGINT')
 }
 
-/** The example of docs/local-world.md, from the installed package: type-checked and run. */
-async function isLibrary(folder: string): Promise<void> {
-  cpSync(join(ROOT, 'examples/local-world.ts'), join(folder, 'local-world.ts'))
+/** The example of docs/local-world.md. */
+const isLibrary = (folder: string) => runExample(folder, 'local-world', {})
+
+/** Runs an example with the installed package: type-checked first. @param example its path, without extension */
+async function runExample(folder: string, example: string, env: Record<string, string>): Promise<{ stdout: string }> {
+  const name = basename(example)
+  cpSync(join(ROOT, `examples/${example}.ts`), join(folder, `${name}.ts`))
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck', '--outDir', 'out']
   const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
-  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, 'local-world.ts'], { cwd: folder })
-  await run(process.execPath, ['out/local-world.js'], { cwd: folder, env: environment({}) })
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, `${name}.ts`], { cwd: folder })
+  return run(process.execPath, [`out/${name}.js`], { cwd: folder, env: environment(env) })
 }
 
 /** The client in a program for browsers, type-checked without Node's types, and in plain JavaScript. */

@@ -44,12 +44,7 @@ const ROWS: Record<string, PanelOf[]> = {
       's',
       by('max by (network, kind, state) (clusterd_outbox_oldest_seconds) > 0', '{{network}} {{kind}} {{state}}'),
     ],
-    [
-      'Stuck packets, owed refunds',
-      'none',
-      by('max by (network) (clusterd_stuck_packets)', 'stuck {{network}}'),
-      by('max by (network) (clusterd_refunds_owed)', 'owed {{network}}'),
-    ],
+    ['Stuck packets', 'none', by('max by (network) (clusterd_stuck_packets)', 'stuck {{network}}')],
   ],
   Money: [
     [

@@ -81,7 +81,7 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
-/** What `npm run dev`, `demo` and `clusterd` run, as is published. Its sources are there once all others are made. */
+/** What `npm run dev` and `clusterd` run, as is published. Its sources are there once all others are made. */
 const programs = (): Output => ({
   folder: 'dist-dev',
   sources: [

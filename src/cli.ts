@@ -12,8 +12,8 @@ import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
-/** The local world’s commands, which a deployment’s file would lead to its database, and the one that writes it. */
-const WITHOUT_FILE = ['dev', 'demo', 'init']
+/** The local world’s command, which a deployment’s file would lead to its database, and the one that writes it. */
+const WITHOUT_FILE = ['dev', 'init']
 
 /** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */
 async function loadEnvFileFor(command: Command): Promise<void> {
@@ -54,11 +54,6 @@ program
   .description('bring the database to this version')
   .option('--check', 'name the migrations that are missing, and apply none')
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
-
-program
-  .command('demo')
-  .description('register names in the local world as a wallet would (starts a world if none runs)')
-  .action(async () => (await import('./cli/demo/demo.js')).demo())
 
 program
   .command('mcp')

@@ -134,13 +134,13 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   if (genesisHash) await open()
   // not waited for: a process that doesn't lead needs the chain's number too
   else open().catch(() => {})
-  const { commitment, pollMs, refunds, maxUnitPrice } = config
+  const { commitment, pollMs, maxUnitPrice } = config
   const { registrar } = chain
   const signer = secretKey
     ? createSolanaSigner({ rpc: rpc.forUse('relay'), registrar, commitment, secretKey, maxUnitPrice })
     : null
   const { releaseAfterMs } = options
-  return { chain, open, payer: { signer, autoRefunds: refunds.auto, releaseAfterMs, pollMs, open } }
+  return { chain, open, payer: { signer, releaseAfterMs, pollMs, open } }
 }
 
 const faultReporter =

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { formatEther, formatUnits } from 'viem'
-import { listJobs } from './db/outbox/list.js'
-import { owedRefunds } from './db/outbox/stats.js'
+import { listJobs } from './db/outbox/rows.js'
 import { nullIfAway } from './db/pg/unavailable.js'
 import type { Metrics } from './ops/metrics.js'
 import { type Html, html } from './ops/port/html.js'
@@ -39,21 +38,18 @@ export const overviewPage =
     return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
 <p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>
-${stored ?? html`<p class="bad">The database does not answer: outbox and refunds are not shown.</p>`}
+${stored ?? html`<p class="bad">The database does not answer: the outbox is not shown.</p>`}
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
 
-/** The outbox and refunds. */
+/** The outbox. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
-  const [jobs, owed] = await Promise.all([
-    listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN }),
-    Promise.all(NETWORKS.map(async (network) => ({ network, ...(await owedRefunds(pool, network)) }))),
-  ])
+  const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     ...{ job: id, network, kind, state: badly(state === 'parked', `${state} ${reason ?? ''}`), failures },
     ...{ since: new Date(createdMs).toISOString().slice(0, 19), subject: subject && codeOf(toHex(subject)) },
   }))
-  return html`${tableOf('Outbox', open)}${tableOf('Owed on Solana', owed)}`
+  return tableOf('Outbox', open)
 }
 
 /** A section with a table of rows, whose fields name its columns. */

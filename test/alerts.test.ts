@@ -99,7 +99,6 @@ const REHEARSALS: Record<string, State> = {
   ClusterdNonceClaimed: { relayer: { nonceClaimed: 1_000_000 } },
   ClusterdRelayerRunsDry: { relayer: { runwayMs: 86_400_000 } },
   ClusterdRelayAuthorityRunsDry: { payer: { balance: 1_000n } },
-  ClusterdRefundsOwed: { payer: { stats: { open: [], owed: { count: 1 } } } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
   ClusterdWentBack: { wentBack: 1 },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },

@@ -10,24 +10,31 @@ export function paint(style: Style, text: string): string {
 /** Option of every command that prints data. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
-export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2))
+const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
 
-/** Form of a list: each item as JSON, or the cells of its row below the titles of the columns. */
+/** Prints JSON, amounts as decimal text. */
+export const printJson = (value: unknown): void => console.log(JSON.stringify(value, bigintsAsText, 2))
+
+/** Form of a list: each item as JSON, or the row of a table, whose fields name the columns. */
 interface ListForm<T> {
   json: boolean | undefined
   /** Sentence for an empty list. */
   none: string
-  describe(item: T): unknown
-  titles: readonly string[]
-  cells(item: T): readonly unknown[]
+  describe(item: T): object
+  /** Default: the item as described. */
+  row?(item: T): object
 }
 
 /** Prints a list as JSON, or as a table with aligned columns. */
-export function printList<T>(items: readonly T[], { json, none, describe, titles, cells }: ListForm<T>): void {
+export function printList<T>(items: readonly T[], { json, none, describe, row = describe }: ListForm<T>): void {
   if (json) printJson(items.map(describe))
   else if (items.length === 0) console.log(none)
-  if (json || items.length === 0) return
-  const rows = [titles, ...items.map((item) => cells(item).map((cell) => String(cell ?? '-')))]
+  else printTable(items.map(row))
+}
+
+function printTable(items: readonly object[]): void {
+  const titles = Object.keys(items[0]!).map((title) => title.toUpperCase())
+  const rows = [titles, ...items.map((item) => Object.values(item).map(textOf))]
   const widths = titles.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
     console.log(
@@ -40,10 +47,14 @@ export function printList<T>(items: readonly T[], { json, none, describe, titles
 
 const FIELD_WIDTH = 12
 
-/** Prints the fields of one thing, a line each. */
-export function printFields(fields: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(fields)) console.log(`${name.padEnd(FIELD_WIDTH)} ${value ?? '-'}`)
+/** Prints one thing as JSON, or its fields, a line each. */
+export function printFields(thing: object, json: boolean | undefined): void {
+  if (json) printJson(thing)
+  else for (const [name, value] of Object.entries(thing)) console.log(`${name.padEnd(FIELD_WIDTH)} ${textOf(value)}`)
 }
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value, bigintsAsText) : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
 export function duration(ms: number): string {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
 import { networkDeployment } from './deployment.js'
@@ -51,8 +51,6 @@ const solanaCluster = z
         maxMovePercent: z.int().positive().default(10),
       })
       .optional(),
-    /** Refunds are sent without an operator's command. */
-    refunds: z.strictObject({ auto: z.boolean().default(false) }).prefault({}),
     /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
     maxUnitPrice: z.int().nonnegative().default(1_000_000),
   })
@@ -170,10 +168,6 @@ export const readChains = (file: string): ChainsFile => complete(readDraft(file)
 
 /** Reads and checks a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export function readDraft(file: string): DraftFile {
-  if (!existsSync(file))
-    throw new ConfigError(
-      `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
-    )
   const text = textOf(file)
   let json: unknown
   try {
@@ -189,6 +183,10 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT')
+      throw new ConfigError(
+        `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
+      )
     throw new ConfigError(`The chains file ${file} can not be read (${code}): let this user read it, or name another.`)
   }
 }

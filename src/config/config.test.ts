@@ -105,7 +105,7 @@ describe('solana', () => {
   it('is off where it is not named, and confirms at the commitment finalized', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
-      ...{ commitment: 'finalized', startSlot: 0, refunds: { auto: false }, wsUrls: [] },
+      ...{ commitment: 'finalized', startSlot: 0, wsUrls: [] },
       feeds: { maxAgeSeconds: { solUsd: 90_000, ethUsd: 90_000 }, maxMovePercent: 10 },
     })
   })

@@ -11,65 +11,37 @@ const DELIVERED_MINIMUMS = 100n
 type Source = Pick<DraftFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
-/** LayerZero's configuration of one end of the bridge, all of it set: nothing is left to LayerZero's defaults. */
-export interface BridgeWishes {
-  sendLibrary: Hex
-  receiveLibrary: Hex
-  executor: Hex
-  /** Without repetition, ascending, as the library demands. */
-  requiredDvns: readonly Hex[]
-  optionalDvns: readonly Hex[]
-  optionalThreshold: number
-  /** Blocks of the spoke at the other or this end. */
-  confirmations: number
-}
+/** Wishes of the chains file for a chain's contracts; addresses are null before the deployment. */
+export type ChainWishes = ReturnType<typeof wishesOf>[number]
 
-/** Wishes of the chains file for a chain's contracts. */
-export interface ChainWishes {
-  label: string
-  role: 'hub' | 'spoke'
-  eid: number
-  endpoint: Hex
-  owner: Hex
-  pauser: Hex
-  relayer: Hex
-  minimumWei: bigint
-  deliverLimitWei: bigint
-  reclaimSeconds: bigint
-  salt: Hex
-  /** Address in the chains file; null before the deployment. */
-  contract: Hex | null
-  communityPayments: Hex | null
-  /** Tells whether there is to be a contract for payments. */
-  hasPayments: boolean
-  /** Null: LayerZero's defaults count. */
-  bridge: BridgeWishes | null
-}
+/** LayerZero's configuration of one end of the bridge, all of it set: nothing is left to LayerZero's defaults. */
+export type BridgeWishes = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
  * Wishes of a chains file, finished or not, for a network's contracts, hub first.
  * @throws ConfigError with one sentence where something is missing or contradicts itself
  */
-export function wishesOf({ chains, deployment }: Source, network: Network): ChainWishes[] {
+export function wishesOf({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
       `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/deploying.md).`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
-  const wishes = ours.map((chain): ChainWishes => {
+  const wishes = ours.map((chain) => {
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
       throw new ConfigError(`Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`)
-    const { owner, pauser, relayer, payments } = { ...common, ...given(chain.deployment ?? {}) }
+    const { owner, pauser, relayer, payments } = { ...common, ...chain.deployment }
     return {
-      ...{ label, role, endpoint: endpoint as Hex, eid, owner, pauser, relayer, hasPayments: payments },
+      ...{ label, role, endpoint, eid, owner, pauser, relayer, hasPayments: payments },
       minimumWei: common.minimumWei,
       deliverLimitWei: common.deliverLimitWei ?? DELIVERED_MINIMUMS * common.minimumWei,
       reclaimSeconds: BigInt(Math.round(common.reclaimDays * DAY_SECONDS)),
       salt: common.salt,
-      contract: (contract ?? null) as Hex | null,
-      communityPayments: (communityPayments ?? null) as Hex | null,
+      contract: contract ?? null,
+      communityPayments: communityPayments ?? null,
+      // null: LayerZero's defaults count
       bridge: bridgeOf(chain),
     }
   })
@@ -79,25 +51,17 @@ export function wishesOf({ chains, deployment }: Source, network: Network): Chai
   return wishes.sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 }
 
-/** An object without its undefined fields. */
-const given = <T extends object>(fields: T) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
-
-function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]): BridgeWishes | null {
+function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
   const preset = presetOf(label)
   // a local chain that answers to a public label has nothing of LayerZero's there
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
   if (!bridge && !known) return null
   const { optionalDvns = [], optionalThreshold = 0 } = bridge ?? {}
-  const [sendLibrary, receiveLibrary, executor] = (['sendLibrary', 'receiveLibrary', 'executor'] as const).map(
-    (field) => {
-      const address = bridge?.[field] ?? known?.[field]
-      if (!address) throw new ConfigError(`\`bridge\` of chain "${label}" has no \`${field}\`, and no preset knows it.`)
-      return address as Hex
-    },
-  )
+  const addressOf = (field: 'sendLibrary' | 'receiveLibrary' | 'executor'): Hex => {
+    const address = bridge?.[field] ?? known?.[field]
+    if (!address) throw new ConfigError(`\`bridge\` of chain "${label}" has no \`${field}\`, and no preset knows it.`)
+    return address
+  }
   const required = bridge?.requiredDvns ?? (known ? [known.dvn] : [])
   if (required.length + optionalThreshold === 0)
     throw new ConfigError(`\`bridge\` of chain "${label}" names no verifiers: say \`requiredDvns\`.`)
@@ -106,7 +70,9 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
       `\`bridge\` of chain "${label}": \`optionalThreshold\` is 1 to the number of \`optionalDvns\`.`,
     )
   return {
-    ...{ sendLibrary: sendLibrary!, receiveLibrary: receiveLibrary!, executor: executor! },
+    ...{ sendLibrary: addressOf('sendLibrary'), receiveLibrary: addressOf('receiveLibrary') },
+    executor: addressOf('executor'),
+    // without repetition and ascending, as the library demands
     ...{ requiredDvns: sorted(required), optionalDvns: sorted(optionalDvns), optionalThreshold },
     confirmations: bridge?.confirmations ?? bridgeConfirmations(confirmation),
   }

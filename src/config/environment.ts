@@ -117,7 +117,7 @@ const variables = z.object({
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
   /** The same key in a file, as `solana-keygen` writes it. */
   SOLANA_RELAYER_KEY_FILE: z.string().optional(),
-  /** A local Solana cluster with a faucet, for `dev` and `demo` where Surfpool doesn't run. */
+  /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: httpUrl.optional(),
   /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),

@@ -1,8 +1,8 @@
 import { NETWORKS } from '../registry/primitives/network.js'
-import { type ChainsFile, readChains } from './chainsFile.js'
-import { type Environment, type Flags, readEnvironment } from './environment.js'
+import { readChains } from './chainsFile.js'
+import { type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { type RelayerKey, relayerKeyOf, solanaKeyOf } from './relayerKey.js'
+import { relayerKeyOf, solanaKeyOf } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -24,18 +24,10 @@ export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001
 
 /** Environment and chains file, checked and frozen. */
-export interface Config extends Environment, ChainsFile {
-  readonly databaseUrl: string
-  readonly databaseDirectUrl: string
-  readonly port: number
-  readonly opsPort: number
-  readonly siteUrl: string
-  /** Signer for the relayer on EVM chains; undefined: nobody. */
-  readonly relayerKey: RelayerKey | undefined
-}
+export type Config = ReturnType<typeof readConfig>
 
 /** Reads the configuration of `clusterd start`. @throws ConfigError */
-export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
+export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   const base = readEnvironment(env, flags)
   if (!base.databaseUrl)
     throw new ConfigError(
@@ -52,6 +44,7 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags): Config {
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
+    /** Signer for the relayer on EVM chains; undefined: nobody. */
     relayerKey: relayerKeyOf(base),
     solanaRelayerKey: solanaKeyOf(base),
   })

@@ -15,7 +15,7 @@ const bytes = (count?: number) =>
   z
     .string()
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
-    .transform((text) => Buffer.from(text, 'hex'))
+    .transform((text): Buffer => Buffer.from(text, 'hex'))
 
 /** Bounds what a file may ask of the machine: 512 MiB of memory, and some seconds. */
 const MAX_SCRYPT_BYTES = 2 ** 29
@@ -35,6 +35,11 @@ const pbkdf2 = z.object({
   prf: z.literal('hmac-sha256'),
 })
 
+const derivation = z.discriminatedUnion('kdf', [
+  z.object({ kdf: z.literal('scrypt'), kdfparams: scrypt }),
+  z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2 }),
+])
+
 const file = z.object({
   version: z.literal(3),
   crypto: z.intersection(
@@ -44,10 +49,7 @@ const file = z.object({
       ciphertext: bytes(32),
       mac: bytes(32),
     }),
-    z.discriminatedUnion('kdf', [
-      z.object({ kdf: z.literal('scrypt'), kdfparams: scrypt }),
-      z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2 }),
-    ]),
+    derivation,
   ),
 })
 
@@ -99,16 +101,9 @@ function keystoreJson(text: string): unknown {
   }
 }
 
-type Derivation =
-  | { kdf: 'scrypt'; kdfparams: Record<'n' | 'r' | 'p' | 'dklen', number> & { salt: Uint8Array } }
-  | { kdf: 'pbkdf2'; kdfparams: Record<'c' | 'dklen', number> & { salt: Uint8Array } }
-
-function derive(crypto: Derivation, password: string): Buffer {
-  if (crypto.kdf === 'pbkdf2') {
-    const { salt, c, dklen } = crypto.kdfparams
-    return pbkdf2Sync(password, salt, c, dklen, 'sha256')
-  }
-  const { salt, n, r, p, dklen } = crypto.kdfparams
+function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: string): Buffer {
+  if (kdf === 'pbkdf2') return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
+  const { salt, n, r, p, dklen } = kdfparams
   const settings = { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES }
   // OpenSSL's takes less than half of the time, and refuses the N of the specification's own file
   if (n < 2 ** (16 * r)) return scryptSync(password, salt, dklen, settings)

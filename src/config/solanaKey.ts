@@ -1,10 +1,11 @@
+import { z } from 'zod'
 import { decodeBase58 } from '../registry/primitives/base58.js'
 import { ed25519PublicKey } from '../registry/primitives/ed25519.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
-/** `[12,255,…]` as Solana's own tools write it, with room for spaces. */
-const JSON_MAX_CHARS = 1_000
+/** `[12,255,…]` as Solana's own tools write it. */
+const jsonKey = z.array(z.int().min(0).max(255))
 
 /**
  * Reads the secret key of a Solana account as wallets (base58) and Solana's tools (a JSON array of numbers) write it:
@@ -20,14 +21,9 @@ export function parseSolanaSecretKey(input: string): Uint8Array | null {
 }
 
 function fromJson(text: string): Uint8Array | null {
-  if (text.length > JSON_MAX_CHARS) return null
-  let json: unknown
   try {
-    json = JSON.parse(text)
+    return Uint8Array.from(jsonKey.parse(JSON.parse(text)))
   } catch {
     return null
   }
-  const isByte = (value: unknown): value is number =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255
-  return Array.isArray(json) && json.every(isByte) ? Uint8Array.from(json) : null
 }

@@ -149,13 +149,6 @@ export const ALARMS = {
       'Its SOL pays for 2,000 more decisions at the most; of it the account’s rent, 890,880 lamports, pays for none.',
     remedy: 'Send the relay authority SOL.',
   },
-  ClusterdRefundsOwed: {
-    expr: 'clusterd_refunds_owed > 0',
-    for: '1h',
-    summary: '{{ $value }} payments on Solana are owed back',
-    means: 'Names that were paid for and not won, with `refunds.auto` off. Their payers can take them back later.',
-    remedy: '`clusterd outbox list --refunds`, then `clusterd outbox send <id>` or `--all`; or set `refunds.auto`.',
-  },
   ClusterdDatabaseBusy: {
     expr: 'clusterd_database_connections{state="waiting"} > 0',
     for: '1m',

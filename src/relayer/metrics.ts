@@ -69,11 +69,6 @@ export function createOutboxMetrics(registry: Registry, states: () => readonly O
     ({ balance, runwayMs }) =>
       balance === null ? null : runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000,
   )
-  ofNetwork(
-    'clusterd_refunds_owed',
-    'Payments owed back on Solana without a queued refund',
-    ({ payer }) => payer?.stats?.owed.count ?? null,
-  )
   ofNetwork('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', ({ payer }) => {
     const balance = payer?.balance ?? null
     return balance === null ? null : Number(balance)

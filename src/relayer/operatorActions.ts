@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
-import { jobById } from '../db/outbox/list.js'
-import type { JobRow } from '../db/outbox/rows.js'
+import { jobById, type JobRow } from '../db/outbox/rows.js'
 import { notify } from '../db/pg/notify.js'
 import { park, resume, retry } from './machine/job.js'
 

@@ -46,10 +46,8 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   }
   if (!payer) return problems
   const lamports = payer.balance
-  const owed = payer.stats?.owed.count ?? 0
   const isLow = lamports !== null && lamports < LOW_BALANCE_LAMPORTS
   found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
-  found(owed > 0, 'ClusterdRefundsOwed', `refunds that are owed on Solana: ${owed}`)
   return problems
 }
 

@@ -18,7 +18,7 @@ import type { RelayTarget } from './targets.js'
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */
-export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer' | 'autoRefunds' | 'releaseAfterMs'> {
+export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Finds the program's chain number; asks the cluster when it was never reached before.

@@ -4,7 +4,7 @@ import { dueBlockhashJobs } from '../db/outbox/due.js'
 import { asRelayer, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { type OpenJobs, openJobs, owedRefunds } from '../db/outbox/stats.js'
+import { type OpenJobs, openJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { NATIVE } from '../registry/community/rules.js'
@@ -25,16 +25,14 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   chain: number
   /** Null without the relay authority's key: nothing is signed. */
   signer: SolanaSigner | null
-  /** Tells whether refunds are queued without an operator's word. */
-  autoRefunds: boolean
   /** Age from which a payment for a community name whose registration is final is released, ms. */
   releaseAfterMs: number
 }
 
 export interface SolanaRelayerState {
   network: Network
-  /** Jobs on the cluster, and refunds that nobody has queued. */
-  stats: { open: readonly OpenJobs[]; owed: { count: number; lamports: bigint } } | null
+  /** Jobs on the cluster. */
+  stats: { open: readonly OpenJobs[] } | null
   /** Lamports of the relay authority. */
   balance: bigint | null
 }
@@ -65,11 +63,11 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   }
 
   protected async queue(): Promise<number> {
-    const { pool, network, autoRefunds: refunds, releaseAfterMs, epoch } = this.#options
+    const { pool, network, releaseAfterMs, epoch } = this.#options
     const { key } = this
     if (!key) return 0
     const nowMs = this.clock.nowMs()
-    const order = { refunds, releaseAfterMs, nowMs }
+    const order = { releaseAfterMs, nowMs }
     const queued = await asRelayer(pool, { network, epoch }, (client) => queuePayouts(client, key, order))
     if (queued > 0) failpoint('payout.queued')
     return queued
@@ -183,8 +181,7 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
 
   protected async takeStats(): Promise<void> {
     const { pool, network, chain } = this.#options
-    const [open, owed] = await Promise.all([openJobs(pool, { network, chain }), owedRefunds(pool, network)])
-    this.state.stats = { open, owed }
+    this.state.stats = { open: await openJobs(pool, { network, chain }) }
   }
 
   protected readBalance(): Promise<bigint> {

@@ -21,6 +21,7 @@ export {
 } from './processes/postgres.js'
 export { signIn } from './signIn.js'
 export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './solana/localSolana.js'
+export { payQuote } from './solana/payQuote.js'
 export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
 export type { Attached, PostgresHandle } from './stackParts.js'
 export { type EventItem, type StatusAnswer, type UntilOptions, until } from './until.js'

@@ -110,8 +110,9 @@ describe('the local world', () => {
 })
 
 describe('the commands', () => {
-  it('demo registers from every kind of chain and below both communities, and prints how long that took', async () => {
-    const out = await clusterd('demo')
+  it('npm run demo registers from every kind of chain and below both communities, and prints how long that took', async () => {
+    const options = { env: { ...process.env, CLUSTERD_HOME: inject('home') } }
+    const { stdout: out } = await run('npm', ['run', '-s', 'demo'], options)
     for (const step of ['quote', 'sent', 'bridging', 'finalized', 'address', 'price'])
       expect(out).toContain(`  ${step} `)
     for (const label of ['1', '8453', 'solana']) expect(out).toContain(`on network "${label}"`)

@@ -200,16 +200,15 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(rows).toEqual([])
   })
 
-  it('refuses a block that would halt the chain again, and options that can’t be read', async () => {
+  it('refuses a block that would halt the chain again, and options that don’t fit', async () => {
     const chain = '1'
-    await expect(rewind({ chain, block: String(firstLost + 1), yes: true })).rejects.toThrow(
+    await expect(rewind({ chain, block: firstLost + 1, yes: true })).rejects.toThrow(
       `block ${firstLost} of chain "1" has been replaced too: choose ${firstLost} or earlier.`,
     )
-    await expect(rewind({ chain, block: '99999999' })).rejects.toThrow('is in the journal up to block')
-    await expect(rewind({ chain, block: '0x10' })).rejects.toThrow('--block is a block number.')
+    await expect(rewind({ chain, block: 99_999_999 })).rejects.toThrow('is in the journal up to block')
     await expect(rewind({ chain, yes: true })).rejects.toThrow('--yes needs --block')
-    await expect(rewind({ chain: '10', block: '5' })).rejects.toThrow('has no chain "10"')
-    await expect(rewind({ chain, testnet: true, block: '5' })).rejects.toThrow('belongs to mainnet')
+    await expect(rewind({ chain: '10', block: 5 })).rejects.toThrow('has no chain "10"')
+    await expect(rewind({ chain, testnet: true, block: 5 })).rejects.toThrow('belongs to mainnet')
     expect((await stateOf()).generation).toBe(1)
   })
 

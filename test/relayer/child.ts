@@ -17,7 +17,7 @@ export interface ChildOrder {
   /** Milliseconds that its clock is ahead. */
   aheadMs: number
   /** The chains file of a relayer on an EVM chain; or the cluster of one on Solana, with its secret key, base58. */
-  at: { file: object } | { rpcUrl: string; programId: string; secretKey: string; chain: number; autoRefunds: boolean }
+  at: { file: object } | { rpcUrl: string; programId: string; secretKey: string; chain: number }
 }
 
 const PATIENCE_MS = 25_000
@@ -37,9 +37,9 @@ await pool.end()
 async function open(pool: pg.Pool, epoch: number) {
   const clock = { nowMs: () => Date.now() + aheadMs, random: () => 0.5 }
   if ('file' in at) return openRelayer(pool, at.file, epoch, { clock })
-  const { rpcUrl, programId, secretKey, chain, autoRefunds } = at
+  const { rpcUrl, programId, secretKey, chain } = at
   return new SolanaRelayer({
-    ...{ pool, network: 'mainnet', chain, autoRefunds, epoch, clock, releaseAfterMs: 3_600_000 },
+    ...{ pool, network: 'mainnet', chain, epoch, clock, releaseAfterMs: 3_600_000 },
     signer: createSolanaSigner({
       ...{ maxUnitPrice: 0, commitment: 'confirmed', secretKey: parseSolanaSecretKey(secretKey)! },
       rpc: createSolanaRpc({ label: 'solana', urls: [rpcUrl] }),

@@ -136,7 +136,6 @@ export async function startPaymentWorld() {
           network: 'mainnet',
           chain,
           signer,
-          autoRefunds: false,
           releaseAfterMs: RELEASE_AFTER_MS,
         },
         epoch: bridge.epochOf('relay')!,
@@ -187,9 +186,9 @@ export async function startPaymentWorld() {
       BigInt(await connection.getBalance(publicKey, 'confirmed')),
     outbox: outboxCommand(bridge),
     /** Runs a payer in another process until it dies at a fail point. */
-    async die(failpoint: string, { autoRefunds = false } = {}): Promise<string | null> {
+    async die(failpoint: string): Promise<string | null> {
       await bridge.release()
-      const at = { rpcUrl, programId, secretKey: relayAuthority.secretKey, chain, autoRefunds }
+      const at = { rpcUrl, programId, secretKey: relayAuthority.secretKey, chain }
       const child = runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
       let hasEnded = false
       void child.finally(() => (hasEnded = true))

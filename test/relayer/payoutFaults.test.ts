@@ -83,7 +83,7 @@ it('one odd answer about a blockhash and its end does not keep a payment from be
   const rpc = createSolanaRpc({ label: 'solana', urls: [proxy.url] })
   const { secretKey } = keypairOf(solana.relayAuthority)
   const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey, maxUnitPrice: 0 })
-  const payer = await world.restart({ autoRefunds: true, signer })
+  const payer = await world.restart({ signer })
   let isLying = true
   proxy.alter = (method, _, result) => {
     if (method !== 'getLatestBlockhash' || !isLying) return result
@@ -105,7 +105,7 @@ it('a relay authority that fees have drained to its rent waits for SOL, and goes
   await drain()
 
   const paid = await world.pay('drained', { foreign: true })
-  const payer = await world.restart({ autoRefunds: true })
+  const payer = await world.restart()
   await payer.step()
   expect(await world.payout(paid)).toMatchObject({ state: 0, reason: 'insufficient_funds' })
   expect(await world.closings(paid)).toBe(0)
@@ -123,7 +123,7 @@ it('what a host whose clock was a day ahead has put off goes on once the clock i
   await drain()
   bridge.aheadMs = 86_400_000
   const paid = await world.pay('ahead', { foreign: true })
-  const payer = await world.restart({ autoRefunds: true })
+  const payer = await world.restart()
   await payer.step()
   // an hour's pause, for another reason than its funds, which would wake it themselves
   await bridge.pool.query("UPDATE jobs SET reason = 'unreachable', next_ms = $1 WHERE reason = 'insufficient_funds'", [

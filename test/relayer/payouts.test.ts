@@ -3,13 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { listRefunds } from '../../src/db/outbox/list.js'
-import { sendRefunds } from '../../src/db/outbox/payouts.js'
 import { Listener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
-import { toHex } from '../../src/registry/primitives/bytes.js'
 import { runRelayer } from '../../src/relayer/run.js'
-import { LAMPORTS, type Paid, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
+import { LAMPORTS, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
 const [SETTLE, REFUND] = [6, 7]
@@ -27,13 +24,6 @@ const keptLamports = async () => {
   const account = await world.connection.getAccountInfo(world.registrar.state, 'confirmed')
   return world.registrar.decodeState(account!.data).keptLamports
 }
-const send = (...paid: Paid[]) =>
-  sendRefunds(
-    world.bridge.pool,
-    'mainnet',
-    paid.map(({ messageId }) => messageId),
-    Date.now(),
-  )
 
 describe('a payment whose name was won', () => {
   it('is settled, together with others, and its payer gets the rent back', async () => {
@@ -84,7 +74,7 @@ describe('a settlement that is queued', () => {
 })
 
 describe('a payment that is owed back', () => {
-  it('for a name that is paid twice, and once more from a spoke, is refunded on the operator’s word', async () => {
+  it('for a name that is paid twice, and once more from a spoke, is refunded', async () => {
     const [first, second] = [await world.pay('wanted'), await world.pay('wanted', { payer: 1 })]
     await world.deliver()
     const spoke = await world.bridge.send(2, ['sought'])
@@ -92,49 +82,32 @@ describe('a payment that is owed back', () => {
     const third = await world.pay('sought', { payer: 2 })
     await world.deliver()
     expect(await world.bridge.executions(spoke)).toBe(1)
-    const payer = await world.restart()
-    await world.finish(payer)
-    expect(await world.payout(first)).toMatchObject({ state: CONFIRMED, kind: SETTLE })
-    // no refund is sent without an operator's order
-    expect([await world.payout(second), await world.payout(third)]).toEqual([undefined, undefined])
-    expect(payer.state.stats?.owed).toEqual({ count: 2, lamports: 2n * LAMPORTS })
-    const owed = await listRefunds(world.bridge.pool, 'mainnet', false)
-    expect(owed.map(({ payment, cause, state }) => ({ messageId: payment.id, cause, state }))).toEqual([
-      { messageId: second.messageId, cause: 'lost', state: null },
-      { messageId: third.messageId, cause: 'lost', state: null },
-    ])
     const before = [await world.balance(second.payer), await world.balance(third.payer)]
     const rent = BigInt(await world.connection.getMinimumBalanceForRentExemption(104))
-    expect(await send(first, second, third)).toEqual([second.messageId, third.messageId])
-    await world.finish(payer)
+    await world.finish(await world.restart())
+    expect(await world.payout(first)).toMatchObject({ state: CONFIRMED, kind: SETTLE })
     expect(await world.balance(second.payer)).toBe(before[0]! + LAMPORTS + rent)
     expect(await world.balance(third.payer)).toBe(before[1]! + LAMPORTS + rent)
     const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 7')
     expect(rows).toHaveLength(1)
-    expect(await listRefunds(world.bridge.pool, 'mainnet', false)).toEqual([])
-    expect((await listRefunds(world.bridge.pool, 'mainnet', true)).map(({ state }) => state)).toEqual([
-      'confirmed',
-      'confirmed',
-    ])
-    // a second refund is neither queued nor accepted by the program
-    expect(await send(second)).toEqual([])
+    // a second refund is not accepted by the program
     const again = await world.signer.sign('refund', [await world.stored(second)], 0)
     expect(await world.signer.send(again.raw)).toBe('payment_not_held')
     expect(await world.closings(second)).toBe(1)
   })
 
-  it('since it keeps to no quote of ours is refunded by itself where that is on, and never delivered', async () => {
+  it('since it keeps to no quote of ours is refunded, and never delivered', async () => {
     const paid = await world.pay('foreign', { foreign: true })
     await world.deliver()
     expect(await world.bridge.executions(`0x${paid.messageId.toString('hex')}`)).toBe(0)
-    await world.finish(await world.restart({ autoRefunds: true }))
+    await world.finish(await world.restart())
     expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: REFUND })
     expect(await world.closings(paid)).toBe(1)
   })
 
   it('under a quote that is paid again gives each payment back once', async () => {
     const first = await world.pay('again', { foreign: true })
-    const payer = await world.restart({ autoRefunds: true })
+    const payer = await world.restart()
     await world.finish(payer)
     const second = await world.pay('again', { again: first })
     expect(second.sequence).toBeGreaterThan(first.sequence)
@@ -154,12 +127,12 @@ describe('a payment that is owed back', () => {
     const tx = await world.signer.sign('settle', [await world.stored(paid)], 0)
     expect(await world.signer.send(tx.raw)).toBeNull()
     await expect.poll(() => world.closings(paid)).toBe(1)
-    const payer = await world.restart({ autoRefunds: true })
+    const payer = await world.restart()
     await payer.step()
     expect(await world.payout(paid)).toMatchObject({ state: QUEUED, reason: 'closed_unseen' })
     await world.watch()
     world.bridge.aheadMs = 10_000
-    await world.finish(await world.restart({ autoRefunds: true }))
+    await world.finish(await world.restart())
     expect(await world.payout(paid)).toMatchObject({ state: PARKED, reason: 'settled_elsewhere' })
   })
 })
@@ -169,7 +142,6 @@ describe('a transaction that expires', () => {
     const paid = await world.pay('expired', { foreign: true })
     const signatures: string[] = []
     const payer = await world.restart({
-      autoRefunds: true,
       signer: world.signerWith({
         async sign(...asked) {
           const tx = await world.signer.sign(...asked)
@@ -200,27 +172,6 @@ describe('a transaction that expires', () => {
 })
 const WAIT = { timeout: 40_000, interval: 200 }
 
-describe('clusterd outbox', () => {
-  it('lists what is owed, and has it sent', async () => {
-    const paid = await world.pay('by-hand', { foreign: true, payer: 3 })
-    const id = toHex(paid.messageId)
-    const [header, row] = (await world.outbox('list', '--refunds')).stdout.split('\n')
-    expect(header).toMatch(/^ID +NETWORK +AMOUNT +PAYER +NAME +CAUSE +STATE +AGE +REASON$/)
-    const payer = paid.payer.publicKey.toBase58()
-    expect(row).toMatch(
-      new RegExp(`^${id.slice(0, 18)} +mainnet +0.025 SOL +${payer} +by-hand +foreign +owed +\\d+ s +-$`),
-    )
-    expect((await world.outbox('send', '0xffffffff')).stderr).toBe(
-      'clusterd: No refund 0xffffffff is owed: `clusterd outbox list --refunds` shows them.\n',
-    )
-    const [sent] = JSON.parse((await world.outbox('send', id.slice(0, 18), '--json')).stdout)
-    expect(sent).toMatchObject({ id, lamports: String(LAMPORTS), state: 'queued', refundTx: null })
-    await world.finish(await world.restart())
-    expect((await world.outbox('list', '--refunds')).stdout).toBe('No refunds are owed.\n')
-    expect(await world.closings(paid)).toBe(1)
-  }, 60_000)
-})
-
 describe('a running payer', () => {
   it('waits for a cluster that is away, pays, and shows itself', async () => {
     await world.bridge.release()
@@ -245,7 +196,7 @@ describe('a running payer', () => {
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       solana: {
-        ...{ signer: world.signer, autoRefunds: true, releaseAfterMs: 1, pollMs: 60_000 },
+        ...{ signer: world.signer, releaseAfterMs: 1, pollMs: 60_000 },
         open: async () => {
           if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
           return { chain: world.chain }
@@ -264,7 +215,7 @@ describe('a running payer', () => {
       }, WAIT)
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)
-    await expect.poll(() => run.state().payer, WAIT).toMatchObject({ stats: { owed: { count: 0 } } })
+    await expect.poll(() => run.state().payer, WAIT).toMatchObject({ stats: { open: expect.any(Array) } })
     stopping.abort()
     await run.done
     expect(JSON.stringify(logged)).not.toContain(world.solana.relayAuthority.secretKey)
@@ -273,9 +224,9 @@ describe('a running payer', () => {
 
 describe('a deposed payer', () => {
   it('writes nothing', async () => {
-    const old = await world.restart({ autoRefunds: true })
+    const old = await world.restart()
     const paid = await world.pay('deposed', { foreign: true })
-    const next = await world.restart({ autoRefunds: true })
+    const next = await world.restart()
     await expect(old.step()).rejects.toThrow(LostLeadershipError)
     expect(await world.payout(paid)).toBeUndefined()
     await world.finish(next)
@@ -295,9 +246,8 @@ describe('a payer killed at every step', () => {
     async ({ kind, points }) => {
       const paid = await world.pay(`killed-${points.length}-${kind}`, { foreign: kind === 'refund' })
       if (kind === 'settle') await world.deliver()
-      for (const point of points)
-        expect(await world.die(`payout.${point}`, { autoRefunds: true }), point).toBe('SIGKILL')
-      await world.finish(await world.restart({ autoRefunds: true }))
+      for (const point of points) expect(await world.die(`payout.${point}`), point).toBe('SIGKILL')
+      await world.finish(await world.restart())
       expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: kind === 'settle' ? SETTLE : REFUND })
       await world.watch()
       expect(await world.stored(paid)).toMatchObject({ state: 'done' })

@@ -9,9 +9,9 @@ import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { printFields, printJson, printList } from '../output.js'
-import { addressOf, blockOf, configuredChain, type NetworkOptions, nameOf, networksOf, secondsOf } from '../values.js'
-import { BadFileError, readAirdropFile } from './allocations.js'
+import { printFields, printList } from '../output.js'
+import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
+import { type BadLine, readAirdropFile } from './allocations.js'
 
 const DATABASE = { command: 'airdrop' }
 
@@ -26,12 +26,12 @@ export interface LoadCommand extends AirdropOptions {
 }
 
 export interface SetCommand extends AirdropOptions {
-  distributor: string
-  fromBlock?: string
+  distributor: Buffer
+  fromBlock?: number
 }
 
-/** Terms of a distributor, as typed. */
-export type TermsCommand = AirdropOptions & { owner?: string; token?: string; endsAt?: string }
+/** Terms of a distributor. */
+export type TermsCommand = AirdropOptions & { owner?: Buffer; token?: Buffer; endsAt?: number }
 
 /** Bad lines that are printed. */
 const BAD_LINES_LIMIT = 100
@@ -44,35 +44,25 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
   const network = networkOfChain(command.chain, command)
   await withPool(DATABASE, async (pool) => {
-    const startedMs = Date.now()
-    const { rows, fileHash } = await readAirdropFile(file).catch((error: Error) => {
-      throw error instanceof BadFileError ? refusal(file, error) : error
-    })
+    const { rows, bad, fileHash } = await readAirdropFile(file)
+    if (bad.length > 0) throw refusal(file, bad)
     const request = {
       ...{ network, community, label: command.chain },
       ...{ fileHash, replaces: command.replace === true, nowMs: Date.now() },
     }
     const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
-    if (command.json) return printJson({ isNew, ...describeAirdrop(airdrop) })
-    const seconds = (Date.now() - startedMs) / 1_000
-    const said = `Loaded ${airdrop.leafCount.toLocaleString('en-US')} accounts in ${seconds.toFixed(1)} s.`
-    console.log(isNew ? said : 'This very file was loaded before: nothing is changed.')
-    printAirdrop(airdrop)
+    printFields({ isNew, ...describeAirdrop(airdrop) }, command.json)
   })
 }
 
 /** `clusterd airdrop set`: names the distributor of a loaded airdrop. */
 export async function set(name: string, command: SetCommand): Promise<void> {
-  const address = addressOf('--distributor', command.distributor)
-  const fromBlock = command.fromBlock === undefined ? undefined : blockOf('--from-block', command.fromBlock)
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const found = await askDistributor(airdrop.label, address, airdrop.merkleRoot, fromBlock)
+    const found = await askDistributor(airdrop.label, command.distributor, airdrop.merkleRoot, command.fromBlock)
     const isChanged = await setDistributor(pool, airdrop.network, airdrop.community, found)
     const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
-    if (command.json) return printJson({ isChanged, ...describeAirdrop(now) })
-    console.log(isChanged ? 'Changed.' : 'That was so already.')
-    printAirdrop(now)
+    printFields({ isChanged, ...describeAirdrop(now) }, command.json)
   })
 }
 
@@ -81,10 +71,10 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
-    titles: ['COMMUNITY', 'NETWORK', 'CHAIN', 'STATE', 'ACCOUNTS', 'CLAIMED', 'TOTAL', 'DISTRIBUTOR'],
-    cells: ({ community, network, label, state, leafCount, claimed, total, distributor }) => [
-      ...[community, network, label, state, leafCount, claimed.confirmed, total, distributor && toHex(distributor)],
-    ],
+    row: ({ community, network, label, state, leafCount, claimed, total, distributor }) => ({
+      ...{ community, network, chain: label, state, accounts: leafCount, claimed: claimed.confirmed, total },
+      distributor: distributor && toHex(distributor),
+    }),
   })
 }
 
@@ -95,12 +85,10 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
 export async function show(name: string, command: TermsCommand): Promise<void> {
   const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
   const made = describeConstructor(airdrop, command)
-  if (command.json) return printJson({ ...describeAirdrop(airdrop), ...made })
-  printAirdrop(airdrop)
-  console.log('\nConstructor of AirdropDistributor, which pays out of its own balance:')
-  printFields({ ...made.constructor, encoded: made.encoded ?? 'needs --token, --ends-at and --owner' })
+  printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
+  if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')
   if (made.constructor.operator === zeroAddress)
-    console.log('AIRDROP_OPERATOR_PRIVATE_KEY is not set: nobody could permit claims of Solana accounts.')
+    console.error('AIRDROP_OPERATOR_PRIVATE_KEY is not set: nobody could permit claims of Solana accounts.')
 }
 
 /**
@@ -111,21 +99,17 @@ export async function remove(name: string, { yes, ...options }: AirdropOptions &
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
-    if (options.json) return printJson({ isRemoved: yes === true, ...describeAirdrop(airdrop) })
-    printAirdrop(airdrop)
-    console.log(
-      yes
-        ? '\nRemoved. What its distributor holds stays claimable on its chain.'
-        : '\nNothing is removed yet: --yes removes it. What its distributor holds stays claimable on its chain.',
-    )
+    printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
+    if (!yes) console.error('Nothing is removed yet: --yes removes it.')
+    console.error('What its distributor holds stays claimable on its chain.')
   })
 }
 
 /** Prints the first hundred bad lines on stderr. */
-function refusal(file: string, { bad, message }: BadFileError): Error {
+function refusal(file: string, bad: readonly BadLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT)) console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
-  return new Error(`Nothing is loaded: ${file} has ${message}.`)
+  return new Error(`Nothing is loaded: ${file} has ${bad.length} bad ${bad.length === 1 ? 'line' : 'lines'}.`)
 }
 
 /** A community's airdrop on the given network, or on the only one that has one. */
@@ -150,13 +134,13 @@ function networkOfChain(label: string, options: NetworkOptions): Network {
 }
 
 /** An airdrop as JSON. */
-const describeAirdrop = (airdrop: Airdrop) => ({
+export const describeAirdrop = (airdrop: Airdrop) => ({
   community: airdrop.community,
   network: airdrop.network,
   chain: airdrop.label,
   state: airdrop.state,
   accounts: airdrop.leafCount,
-  total: airdrop.total.toString(),
+  total: airdrop.total,
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
@@ -169,34 +153,23 @@ const describeAirdrop = (airdrop: Airdrop) => ({
 
 const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString()
 
-export function printAirdrop(airdrop: Airdrop): void {
-  const { claimed, ...shown } = describeAirdrop(airdrop)
-  const lines = {
-    ...shown,
-    state: `${shown.state}${airdrop.state === 'loaded' ? ' (it has no distributor yet)' : ''}`,
-    claimed: `${claimed.confirmed} confirmed, ${claimed.seen - claimed.confirmed} seen`,
-  }
-  printFields(lines)
-}
-
 /**
  * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI
  * form, null while one is unknown.
  */
 export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
-  const token = command.token === undefined ? airdrop.token : addressOf('--token', command.token)
+  const { token = airdrop.token, endsAt = airdrop.endsAtS, owner } = command
   const args = {
     token: token && toHex(token),
     merkleRoot: toHex(airdrop.merkleRoot),
-    endsAt: command.endsAt === undefined ? airdrop.endsAtS : secondsOf('--ends-at', command.endsAt),
-    owner: command.owner === undefined ? null : toHex(addressOf('--owner', command.owner)),
+    endsAt,
+    owner: owner ? toHex(owner) : null,
     operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
   }
-  const { merkleRoot, endsAt, owner, operator } = args
   const encoded =
-    args.token && owner && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [args.token, merkleRoot, BigInt(endsAt), owner, operator])
+    args.token && args.owner && endsAt !== null
+      ? encodeAbiParameters(CONSTRUCTOR, [args.token, args.merkleRoot, BigInt(endsAt), args.owner, args.operator])
       : null
   return { constructor: args, encoded }
 }

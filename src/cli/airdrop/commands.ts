@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork, withSigning } from '../values.js'
+import { addressOf, blockOf, secondsOf, withNetwork, withSigning } from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -43,27 +43,31 @@ export function addAirdropCommands(program: Command): void {
     .action(run('load'))
   ofOne(airdrop.command('set <community>'))
     .description('name the distributor of a loaded airdrop once it is deployed')
-    .requiredOption('--distributor <address>', 'the contract that pays it: asked on its chain for root, token and end')
-    .option('--from-block <n>', 'the block of its deployment; default: where the chain’s indexing begins')
+    .requiredOption(
+      '--distributor <address>',
+      'the contract that pays it: asked on its chain for root, token and end',
+      addressOf('--distributor'),
+    )
+    .option(
+      '--from-block <n>',
+      'the block of its deployment; default: where the chain’s indexing begins',
+      blockOf('--from-block'),
+    )
     .option(...JSON_OPTION)
     .action(run('set'))
   withNetwork(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)
     .action(run('list'))
-  ofOne(airdrop.command('show <community>'))
+  withTerms(airdrop.command('show <community>'))
     .description('everything about one, and what a distributor of it is constructed with')
-    .option('--token <address>', 'the token that it pays')
-    .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
-    .option('--owner <address>', 'who may take back what is left then')
+    .option('--owner <address>', 'who may take back what is left then', addressOf('--owner'))
     .option(...JSON_OPTION)
     .action(run('show'))
   withSigning(
-    ofOne(airdrop.command('deploy <community>'))
+    withTerms(airdrop.command('deploy <community>'))
       .description('deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out')
-      .requiredOption('--owner <address>', 'who may take back what is left at the end')
-      .option('--token <address>', 'the token that it pays')
-      .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds')
+      .requiredOption('--owner <address>', 'who may take back what is left at the end', addressOf('--owner'))
       .option('--fund', 'send it the tokens that it lacks, from the account that signs'),
   ).action(runDeploy('deploy'))
   ofOne(airdrop.command('remove <community>'))
@@ -74,3 +78,8 @@ export function addAirdropCommands(program: Command): void {
 }
 
 const ofOne = (command: Command): Command => withNetwork(command, 'default: the one that has it')
+
+const withTerms = (command: Command): Command =>
+  ofOne(command)
+    .option('--token <address>', 'the token that it pays', addressOf('--token'))
+    .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds', secondsOf('--ends-at'))

@@ -6,9 +6,10 @@ import type { Step } from '../../chains/evm/deployment/item.js'
 import { deploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
 import { type Airdrop, findAirdrop, setDistributor } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
+import { printFields } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
 import { configuredChain } from '../values.js'
-import { askDistributor, describeConstructor, one, printAirdrop, type TermsCommand } from './airdrop.js'
+import { askDistributor, describeAirdrop, describeConstructor, one, type TermsCommand } from './airdrop.js'
 
 type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
 
@@ -33,7 +34,7 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
     const address = Buffer.from(made.address.slice(2), 'hex')
     const found = await askDistributor(chain.label, address, airdrop.merkleRoot, fromBlock)
     await setDistributor(pool, airdrop.network, airdrop.community, found)
-    printAirdrop((await findAirdrop(pool, airdrop.network, airdrop.community))!)
+    printFields(describeAirdrop((await findAirdrop(pool, airdrop.network, airdrop.community))!), command.json)
   })
 }
 

@@ -1,11 +1,9 @@
-import { createServer } from 'node:net'
 import { type Config, ConfigError, readConfig } from '../../config/index.js'
-import { portFault } from '../../ops/port/server.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { chainFindings } from './chains.js'
 import { databaseFindings } from './database.js'
-import { bad, type Finding, type Level, ok, type Result, warn } from './finding.js'
+import { bad, type Finding, type Level, ok, warn } from './finding.js'
 
 const SIGN: Readonly<Record<Level, string>> = {
   ok: paint('green', 'ok  '),
@@ -38,7 +36,7 @@ async function examine(): Promise<Finding[]> {
   }
   // loaded where there is a cluster: Solana's libraries are large
   const solana = Object.keys(config.solana).length > 0 ? (await import('./solana.js')).solanaFindings(config) : []
-  const parts = [databaseFindings(config), chainFindings(config), solana, portFindings(config)]
+  const parts = [databaseFindings(config), chainFindings(config), solana]
   return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
 }
 
@@ -61,26 +59,3 @@ function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config
     })
   return found
 }
-
-async function portFindings({ port, opsPort, host, opsHost }: Config): Promise<Finding[]> {
-  const ports = { PORT: [port, host], OPS_PORT: [opsPort, opsHost] } as const
-  return Promise.all(
-    Object.entries(ports).map(async ([name, [number, address]]) => ({
-      about: `${name} ${number}`,
-      ...(await portResult(number, address)),
-    })),
-  )
-}
-
-const portResult = (port: number, host: string): Promise<Result> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(
-        error.code === 'EADDRINUSE'
-          ? warn('is taken', 'By this daemon, if it runs; else set another.')
-          : bad('can not be had', portFault(error, port, host)),
-      ),
-    )
-    server.listen(port, host, () => server.close(() => resolve(ok('free'))))
-  })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
@@ -117,22 +117,14 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
   ].join('\n')
 }
 
-/** Writes all files or none. RPC URLs may hold a provider's key, too. */
+/** Writes files beside none of their names. RPC URLs may hold a provider's key, too. */
 function write(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
     throw new Error(`${folder} already holds ${there.join(', ')}: nothing was written. Name another folder (--out).`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const written: string[] = []
-  try {
-    for (const [name, content] of files) {
-      writeFileSync(join(folder, name), content, { mode: name === 'compose.yaml' ? PUBLIC : SECRET, flag: 'wx' })
-      written.push(name)
-    }
-  } catch (error) {
-    for (const name of written) rmSync(join(folder, name))
-    throw error
-  }
+  for (const [name, content] of files)
+    writeFileSync(join(folder, name), content, { mode: name === 'compose.yaml' ? PUBLIC : SECRET, flag: 'wx' })
 }
 
 interface Made {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork } from '../values.js'
+import { blockOf, withNetwork } from '../values.js'
 
 const replay = lazily(() => import('./replay.js'))
 const verify = lazily(() => import('./verify.js'))
@@ -12,7 +12,7 @@ const exported = lazily(() => import('./export.js'))
 /** `clusterd journal …`: the record of all entries, from which every table follows. */
 export function addJournalCommands(program: Command): void {
   const journal = program.command('journal').description('replay, verify, rewind or export the record of all entries')
-  withNetwork(journal.command('replay'), 'default: both', { takesBoth: true })
+  withNetwork(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
     .action(replay('replayAll'))
   journal
@@ -25,7 +25,11 @@ export function addJournalCommands(program: Command): void {
       'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --block and --yes starts a new generation',
     )
     .requiredOption('--chain <label>', 'the chain, by its network label')
-    .option('--block <n>', 'the first block to leave out; shown by default: after the newest that the chain still has')
+    .option(
+      '--block <n>',
+      'the first block to leave out; shown by default: after the newest that the chain still has',
+      blockOf('--block'),
+    )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
     .action(rewind('rewindChain'))

@@ -11,11 +11,6 @@ import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOf } from '../values.js'
 
-export interface ExportCommand extends NetworkOptions {
-  out: string
-  json?: boolean
-}
-
 /** Result of a network. */
 interface Exported {
   network: Network
@@ -35,12 +30,13 @@ const ENTRIES_AT_ONCE = 1_000
  * as `GET /v1/events` gives it. The daemon may run.
  * @throws ConfigError for a file that is there, Error where the feed begins anew meanwhile
  */
-export async function exportFeed({ out, json, ...chosen }: ExportCommand): Promise<void> {
+export async function exportFeed(options: NetworkOptions & { out: string; json?: boolean }): Promise<void> {
+  const { out, json } = options
   const file = await create(out)
   const written: Exported[] = []
   try {
     await withPool({ command: 'export' }, (pool) => {
-      const lines = Readable.from(linesOf(pool, networksOf(chosen), written))
+      const lines = Readable.from(linesOf(pool, networksOf(options), written))
       return pipeline(lines, createGzip(), file.createWriteStream())
     })
   } catch (error) {

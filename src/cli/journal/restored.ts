@@ -4,16 +4,11 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 
-export interface RestoredCommand {
-  yes?: boolean
-  json?: boolean
-}
-
 /**
  * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`, for
  * all networks in one transaction.
  */
-export async function restored({ yes = false, json }: RestoredCommand): Promise<void> {
+export async function restored({ yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   const networks = await withPool({ command: 'restored' }, async (pool) => {
     const client = await pool.connect()
     try {

@@ -8,11 +8,11 @@ import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
 import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
-import { blockOf, configuredChain, type NetworkOptions, networksOf } from '../values.js'
+import { configuredChain, type NetworkOptions, networksOf } from '../values.js'
 
 export interface RewindCommand extends NetworkOptions {
   chain: string
-  block?: string
+  block?: number
   yes?: boolean
   json?: boolean
 }
@@ -23,17 +23,21 @@ export interface RewindCommand extends NetworkOptions {
  * @throws Error with one sentence for invalid options or an impossible block
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
-  const config = configOf(command)
-  const block = startOf(command)
+  const { block, chain: label, yes } = command
+  const config = configuredChain(label)
+  if (!networksOf(command).includes(config.network))
+    throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
+  if (yes && block === undefined)
+    throw new Error('--yes needs --block: a run without both names the block that will do.')
   await withPool({ command: 'rewind', max: 3 }, async (pool) => {
     const row = await rowOf(pool, config)
     const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
     const at = block ?? (await suggestedBlock(pool, chain, row))
     if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
     const target = await rewindPoint(pool, chain, row, at)
-    const report = await rewind(pool, target, { apply: command.yes === true })
-    if (command.json) printJson({ applied: command.yes === true, ...report })
-    else print(report, command.yes === true)
+    const report = await rewind(pool, target, { apply: yes === true })
+    if (command.json) printJson({ applied: yes === true, ...report })
+    else print(report, yes === true)
   })
 }
 
@@ -54,19 +58,6 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
     if (!(await unhaltChain(pool, row))) throw new Error(`chain "${label}" was rewound meanwhile.`)
     console.log(`chain "${label}" has block ${row.nextBlock - 1}: it is indexed again from block ${row.nextBlock} on.`)
   })
-}
-
-function configOf({ chain: label, ...options }: RewindCommand): ChainConfig {
-  const config = configuredChain(label)
-  if (!networksOf(options).includes(config.network))
-    throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
-  return config
-}
-
-function startOf({ block, yes }: RewindCommand): number | null {
-  if (block !== undefined) return blockOf('--block', block)
-  if (yes) throw new Error('--yes needs --block: a run without both names the block that will do.')
-  return null
 }
 
 async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<ChainRow> {

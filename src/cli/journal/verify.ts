@@ -8,19 +8,6 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 
-/** Proof of a hub's logs in the journal. */
-export interface Verified {
-  network: string
-  chain: string
-  /** Newest block in the journal, and its hash. */
-  block: number
-  blockHash: string | null
-  /** Running hashes that the hub, and its payments contract, keep as of that block; null where no node tells them. */
-  record: string[] | null
-  /** Tells whether the journal's logs make them; null where either is not known. */
-  isProved: boolean | null
-}
-
 const SENTENCES: Readonly<Record<string, string>> = {
   true: "the logs in the journal make the contracts' own record: none is missing, added or changed",
   false: "the logs in the journal do NOT make the contracts' own record: docs/alarms.md says what to do",
@@ -33,22 +20,24 @@ const SENTENCES: Readonly<Record<string, string>> = {
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')
-  const results = await withPool({ command: 'verify' }, async (pool) => {
-    const done: Verified[] = []
-    for (const config of hubs) {
-      const { network, label } = config
-      const row = await findChain(pool, network, label)
-      if (!row) continue
-      const { parentHash: hash } = row
-      const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
-      const own = hash && (await recordAt(chain, hash))
-      const ours = hash && row.record && storedRecord(config, hash, row.record)
-      const isProved = own && ours && isDeepStrictEqual(own, ours)
-      const place = { network, chain: label, block: row.nextBlock - 1, blockHash: hash && toHex(hash) }
-      done.push({ ...place, record: own?.map(toHex) ?? null, isProved })
-    }
-    return done
-  })
+  const verified = await withPool({ command: 'verify' }, (pool) =>
+    Promise.all(
+      hubs.map(async (config) => {
+        const { network, label } = config
+        const row = await findChain(pool, network, label)
+        if (!row) return []
+        const { parentHash: hash } = row
+        const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+        const own = hash && (await recordAt(chain, hash))
+        const ours = hash && row.record && storedRecord(config, hash, row.record)
+        const isProved = own && ours && isDeepStrictEqual(own, ours)
+        const place = { network, chain: label, block: row.nextBlock - 1, blockHash: hash && toHex(hash) }
+        // both are null where no node tells the record, or the contracts keep none
+        return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
+      }),
+    ),
+  )
+  const results = verified.flat()
   if (json) printJson({ hubs: results })
   else
     for (const { network, chain, block, isProved } of results)

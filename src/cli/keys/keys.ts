@@ -7,7 +7,6 @@ import { printJson, printList } from '../output.js'
 
 const COMMAND = { command: 'keys', max: 1 }
 const DEFAULT_BURST_S = 6
-const MAX_UNITS = 10_000_000
 
 const view = (key: StoredApiKey) => ({
   id: apiKeyId(key.keyHash),
@@ -20,39 +19,22 @@ const view = (key: StoredApiKey) => ({
 
 /** `clusterd keys list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  const keys = await withPool(COMMAND, listApiKeys)
-  printList(keys.map(view), {
-    ...{ json, none: 'There is no API key.', describe: (key) => key },
-    titles: ['ID', 'OF', 'LIMIT', 'MADE', 'NAME'],
-    cells: ({ id, wallet, perSecond, burst, createdAt, name }) => [
-      ...[id, wallet ?? 'operator', perSecond === null ? 'default' : `${perSecond}/s, ${burst}`, createdAt, name],
-    ],
-  })
-}
-
-export interface MakeOptions {
-  perSecond?: string
-  burst?: string
-  json?: boolean
+  printList(await withPool(COMMAND, listApiKeys), { json, none: 'There is no API key.', describe: view })
 }
 
 /** `clusterd keys make <name>` @throws Error with one sentence for a limit that is none */
-export async function make(name: string, options: MakeOptions): Promise<void> {
-  const perSecond = unitsOf('--per-second', options.perSecond)
+export async function make(
+  name: string,
+  options: { perSecond?: number; burst?: number; json?: boolean },
+): Promise<void> {
+  const { perSecond = null } = options
   if (perSecond === null && options.burst !== undefined) throw new Error('--burst goes with --per-second.')
-  const burst = unitsOf('--burst', options.burst) ?? (perSecond === null ? null : perSecond * DEFAULT_BURST_S)
+  const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
   const key = apiKeyText(randomBytes(API_KEY_BYTES))
   const stored = { keyHash: apiKeyHash(key)!, wallet: null, name, perSecond, burst, createdMs: Date.now() }
   await withPool(COMMAND, (pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
-}
-
-function unitsOf(option: string, text: string | undefined): number | null {
-  if (text === undefined) return null
-  const units = Number(text)
-  if (/^[0-9]+$/.test(text) && units >= 1 && units <= MAX_UNITS) return units
-  throw new Error(`${option} is not a whole number from 1 to ${MAX_UNITS}.`)
 }
 
 /** `clusterd keys revoke <id>` @throws Error with one sentence where there is no such key */

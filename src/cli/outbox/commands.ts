@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { JOB_STATE } from '../../registry/outbox.js'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork } from '../values.js'
+import { addressOf, wholeNumber, withNetwork } from '../values.js'
 
 const run = lazily(() => import('./outbox.js'))
 
@@ -10,10 +11,9 @@ export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list', { isDefault: true }))
     .description('jobs that have not ended, newest first')
-    .option('--refunds', 'refunds on Solana instead, owed or under way, oldest first')
-    .option('--state <state>', 'only jobs in a state: queued, signed, sent, included, confirmed, parked')
+    .addOption(new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)))
     .option('--all', 'ended ones too')
-    .option('--limit <n>', 'at most this many jobs', '50')
+    .option('--limit <n>', 'at most this many jobs', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
     .option(...JSON_OPTION)
     .action(run('list'))
   outbox
@@ -31,16 +31,11 @@ export function addOutboxCommands(program: Command): void {
       .description(description)
       .option(...JSON_OPTION)
       .action((id: string, options: { json?: boolean }) => run('change')(verb, id, options))
-  ofBoth(outbox.command('send [ids...]'))
-    .description('have the relayer pay back owed refunds, by payment ids or the beginnings of these')
-    .option('--all', 'all that are owed')
-    .option(...JSON_OPTION)
-    .action(run('send'))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
-    .option('--signer <address>', 'where several keys have signed on the chain')
+    .option('--signer <address>', 'where several keys have signed on the chain', addressOf('--signer'))
     .option(...JSON_OPTION)
     .action(run('nonce'))
 }
 
-const ofBoth = (command: Command): Command => withNetwork(command, 'default: both', { takesBoth: true })
+const ofBoth = (command: Command): Command => withNetwork(command, 'default: both')

@@ -7,14 +7,13 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { keyFrom } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { paint } from '../output.js'
-import { addressOf } from '../values.js'
 
 /** Signer of the transactions that a command sends on EVM chains. */
 export interface SigningOptions {
   keystore?: string
   passwordFile?: string
   signerUrl?: string
-  from?: string
+  from?: Buffer
   unsigned?: boolean
   yes?: boolean
 }
@@ -31,8 +30,7 @@ const NAMES = {
 export function accountOf({ keystore, passwordFile, signerUrl, from, unsigned }: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
-  const address = from === undefined ? undefined : toHex(addressOf('--from', from))
-  const key = keyFrom({ keystore, passwordFile, signerUrl, address }, NAMES)
+  const key = keyFrom({ keystore, passwordFile, signerUrl, address: from && toHex(from) }, NAMES)
   return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
 }
 

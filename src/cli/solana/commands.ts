@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
-import { withNetwork } from '../values.js'
+import { wholeNumber, withNetwork } from '../values.js'
 
 const run = lazily(() => import('./solana.js'))
 const runDeploy = lazily(() => import('./deploy.js'))
@@ -48,7 +48,12 @@ export function addSolanaCommands(program: Command): void {
 const onNetwork = (command: Command): Command => withNetwork(command, 'default: mainnet')
 
 const withPrice = (command: Command): Command =>
-  command.option('--unit-price <n>', 'paid for a compute unit, millionths of a lamport', '0')
+  command.option(
+    '--unit-price <n>',
+    'paid for a compute unit, millionths of a lamport',
+    wholeNumber('--unit-price', { max: 999_999_999 }),
+    0,
+  )
 
 /** Options of what an authority signs: without a key it is printed. */
 const withKeypair = (command: Command): Command =>

@@ -8,8 +8,7 @@ import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loade
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirm } from '../signing/signing.js'
-import { keypairIn, unitPriceOf } from './keypair.js'
-import { draftCluster, type SigningOptions } from './solana.js'
+import { draftCluster, keypairIn, type SigningOptions } from './solana.js'
 
 interface DeployOptions extends SigningOptions {
   keypair: string
@@ -22,13 +21,13 @@ interface DeployOptions extends SigningOptions {
  * @throws Error with one sentence
  */
 export async function deploy(options: DeployOptions): Promise<void> {
+  const { unitPrice } = options
   const { file, network, config } = draftCluster(options)
   const rpc = createClusterRpc(config)
   const payer = keypairIn(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
   const program = config.programId ? null : programKey(keyFile)
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
-  const unitPrice = unitPriceOf(options)
   let found = await readProgram(rpc, programId)
   if (found && !isRegistrar(found.code))
     throw new Error(`${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`)

@@ -1,4 +1,4 @@
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { acceptAdmin, initialize, proposeAdmin, setAuthorities, withdraw } from '../../chains/solana/admin.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
@@ -7,10 +7,10 @@ import { unsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readOwnAccounts } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
+import { solanaKeyIn } from '../../config/relayerKey.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirm } from '../signing/signing.js'
-import { keypairIn, unitPriceOf } from './keypair.js'
 
 export interface Options {
   testnet?: boolean
@@ -21,7 +21,7 @@ export interface SigningOptions extends Options {
   keypair?: string
   base58?: boolean
   yes?: boolean
-  unitPrice?: string
+  unitPrice: number
 }
 
 const COMMITMENT = 'confirmed'
@@ -120,7 +120,7 @@ async function print(
     if (!key.publicKey.equals(signer))
       throw new Error(`${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`)
     await confirm(`Send it, signed by ${signer.toBase58()}?`, options)
-    const signature = await sendInstructions(rpc, [key], [instruction], unitPriceOf(options))
+    const signature = await sendInstructions(rpc, [key], [instruction], options.unitPrice)
     console.log(signature)
     return
   }
@@ -167,3 +167,6 @@ function keyOf(option: string, text: string): PublicKey {
   if (lookupAddress(text)?.type !== 'solana') throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
   return new PublicKey(text)
 }
+
+/** The key in a file that `solana-keygen` wrote. @param option names it in errors @throws ConfigError */
+export const keypairIn = (file: string, option: string): Keypair => Keypair.fromSecretKey(solanaKeyIn(file, option))

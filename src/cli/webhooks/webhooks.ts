@@ -34,23 +34,18 @@ const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhoo
 export async function list({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(COMMAND, listWebhooks), {
     ...{ json, none: 'There is no webhook.', describe: view },
-    titles: ['ID', 'NETWORK', 'STATE', 'DELIVERED', 'URL'],
-    cells: ({ id, network, parked, failingMs, delivered, url }) => {
+    row: ({ id, network, parked, failingMs, delivered, url }) => {
       const failing = failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
-      return [id, network, parked === null ? failing : `parked: ${parked}`, delivered, url]
+      return { id, network, state: parked === null ? failing : `parked: ${parked}`, delivered, url }
     },
   })
 }
 
-export interface AddOptions {
-  testnet?: boolean
-  from?: string
-  since?: string
-  json?: boolean
-}
-
 /** `clusterd webhooks add <url>` @throws Error with one sentence for a URL, an address or a time that is none */
-export async function add(url: string, { testnet, from, since, json }: AddOptions): Promise<void> {
+export async function add(
+  url: string,
+  { testnet, from, since, json }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
+): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
   checkTarget(url, readEnvironment().webhooksPrivate)
   const actor = from === undefined ? null : parseAddress(from)
@@ -90,8 +85,7 @@ export async function failures(id: string | undefined, { json }: { json?: boolea
   const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
   printList(found, {
     ...{ json, none: 'No delivery has failed.', describe: (failure) => failure },
-    titles: ['WEBHOOK', 'WHEN', 'MESSAGE', 'REASON'],
-    cells: ({ webhook, atMs, message, reason }) => [webhook, new Date(atMs).toISOString(), message, reason],
+    row: ({ webhook, atMs, message, reason }) => ({ webhook, when: new Date(atMs).toISOString(), message, reason }),
   })
 }
 

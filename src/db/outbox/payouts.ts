@@ -2,10 +2,8 @@ import type pg from 'pg'
 import { OUTCOME } from '../../registry/journal/bid.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
-import { notify } from '../pg/notify.js'
-import { type ChainKey, execute, query } from '../pg/rows.js'
+import { type ChainKey, execute } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
@@ -34,15 +32,14 @@ export const DUE = `due AS (
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed})`
 
 /**
- * Queues the payouts that are due for a program's payments, each once: settlements, and refunds where these need no
- * operator, and releases of payments for community names. A queued payout that is due no more (an operator rewound the
- * hub) is deleted.
+ * Queues the payouts that are due for a program's payments, each once: settlements, refunds, and releases of payments
+ * for community names. A queued payout that is due no more (an operator rewound the hub) is deleted.
  * @returns how many are new
  */
 export async function queuePayouts(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
-  { refunds, releaseAfterMs, nowMs }: { refunds: boolean; releaseAfterMs: number; nowMs: number },
+  { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> {
   await execute(
     client,
@@ -56,9 +53,9 @@ export async function queuePayouts(
     network,
     `WITH ${DUE} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
      SELECT network, payout, chain, id, $2, $2 FROM due
-     WHERE chain = $3 AND (payout = ${settle} OR payout = ${refund} AND $4)
+     WHERE chain = $3 AND payout IS NOT NULL
      ON CONFLICT DO NOTHING`,
-    [nowMs, chain, refunds],
+    [nowMs, chain],
   )
   return releases + payouts
 }
@@ -81,28 +78,3 @@ export const queueReleases = (
   { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> =>
   execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [nowMs, chain, releaseAfterMs])
-
-/**
- * The operator's hand: queues refunds that are owed, and queues parked or backed-off ones again.
- * @returns ids of the payments whose refunds the relayer sends now
- */
-export async function sendRefunds(
-  pool: pg.Pool,
-  network: Network,
-  payments: readonly Buffer[],
-  nowMs: number,
-): Promise<Buffer[]> {
-  const rows = await query<{ subject: Buffer }>(
-    pool,
-    network,
-    `WITH ${DUE} INSERT INTO jobs AS j (network, kind, chain, subject, created_ms, updated_ms)
-     SELECT network, payout, chain, id, $2, $2 FROM due WHERE payout = ${refund} AND id = ANY ($3::bytea[])
-     ON CONFLICT (network, subject) WHERE ${PAYOUT} DO UPDATE SET
-       state = ${JOB_STATE.queued}, failures = 0, next_ms = 0, reason = NULL, updated_ms = $2, version = j.version + 1
-     WHERE j.kind = excluded.kind AND j.state IN (${codeList(JOB_STATE, 'queued', 'parked')})
-     RETURNING subject`,
-    [nowMs, payments],
-  )
-  await notify(pool, network)
-  return rows.map(({ subject }) => subject)
-}

@@ -4,11 +4,12 @@ import {
   JOB_KIND,
   JOB_STATE,
   type Job,
+  type JobState,
   type JobTx,
   type NonceTx,
 } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
@@ -63,6 +64,28 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   const jobs = rows.map((row) => jobOf({ ...row, network }))
   // all jobs of a chain have transactions of its kind
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
+}
+
+export interface JobFilter {
+  networks: readonly Network[]
+  states: readonly JobState[]
+  /** At most this many, the newest. */
+  limit: number
+}
+
+/** Jobs of some states, newest first. */
+export async function listJobs(db: Queryable, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
+  const values = [states.map((state) => JOB_STATE[state]), limit]
+  const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
+  const found = networks.map((network) => selectJobs(db, network, text, values))
+  const jobs = (await Promise.all(found)).flat()
+  return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
+}
+
+/** A job by its id, of whichever network, null where there is none. */
+export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
+  const found = NETWORKS.map((network) => selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]))
+  return (await Promise.all(found)).flat()[0] ?? null
 }
 
 function jobOf(row: JobColumns): Job {

@@ -6,10 +6,8 @@ import {
   type JobKind,
   type JobState,
 } from '../../registry/outbox.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { wordOf } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
-import { DUE } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
@@ -61,18 +59,6 @@ export async function signerStats(
        EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND state < ${JOB_STATE.confirmed}
          AND reason = '${INSUFFICIENT_FUNDS}') AS is_dry`,
     [chain, signer, nowMs - DAY_MS, Math.floor(nowMs / DAY_MS)],
-  )
-  return row!
-}
-
-/** Refunds on Solana that are owed and not queued. */
-export async function owedRefunds(db: Queryable, network: Network): Promise<{ count: number; lamports: bigint }> {
-  const [row] = await query<{ count: number; lamports: bigint }>(
-    db,
-    network,
-    `WITH ${DUE} SELECT count(*)::int AS count, coalesce(sum(amount), 0) AS lamports FROM due d
-     WHERE payout = ${JOB_KIND.refund}
-       AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = d.network AND j.subject = d.id AND j.kind = ${JOB_KIND.refund})`,
   )
   return row!
 }

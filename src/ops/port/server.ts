@@ -120,7 +120,7 @@ const NO_PORT: Readonly<Record<string, string>> = {
 }
 
 /** Sentence about an address that can't be listened on. */
-export const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: string): string =>
+const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: string): string =>
   NO_PORT[code] === undefined
     ? `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
     : `Port ${port} on ${host} ${NO_PORT[code]}.`

@@ -12,7 +12,7 @@ export function solanaEntry(solana: LocalSolana, program: number, feeds: PriceFe
   const { rpcUrl, wsUrl, genesisHash, programs } = solana
   return {
     ...{ rpcUrls: [rpcUrl], wsUrls: [wsUrl], ...programs[program]!, genesisHash },
-    ...{ commitment: 'confirmed', pollMs, refunds: { auto: true } },
+    ...{ commitment: 'confirmed', pollMs },
     feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS },
   }
 }

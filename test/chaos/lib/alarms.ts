@@ -18,7 +18,6 @@ const STANDBY = 'another process leads'
 const QUIET = [
   'clusterd_outbox_jobs',
   'clusterd_outbox_oldest_seconds',
-  'clusterd_refunds_owed',
   'clusterd_relayer_nonce_gaps',
   'clusterd_relayer_nonce_claims',
   'clusterd_stuck_packets',

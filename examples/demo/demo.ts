@@ -1,12 +1,25 @@
+/**
+ * Registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up, read the feed): on
+ * the mainnet's hub, over the bridge from a spoke, from Solana, and below a free and a paid community. The world is
+ * that of CLUSTERD_HOME, or one started for the demo. Runnable: `npm run demo`.
+ */
 import { randomBytes } from 'node:crypto'
-import { formatEther, formatUnits, type Hex } from 'viem'
+import { resolve } from 'node:path'
+import { styleText } from 'node:util'
+import { Client } from 'clusterd/client'
+import {
+  type EventItem,
+  payQuote,
+  readWorld,
+  startStack,
+  until,
+  type World,
+  type WorldHub,
+  type WorldSolana,
+  type WorldSpoke,
+} from 'clusterd/testing'
+import { createWalletClient, defineChain, formatEther, formatUnits, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { Client } from '../../client/index.js'
-import { readEnvironment } from '../../config/index.js'
-import { SOLANA_LABEL } from '../../registry/primitives/network.js'
-import type { World, WorldHub, WorldSolana, WorldSpoke } from '../../testing/index.js'
-import type { EventItem } from '../../testing/until.js'
-import { paint } from '../output.js'
 
 /** A chain of the world, or its Solana cluster. */
 interface Place {
@@ -17,20 +30,13 @@ interface Place {
 const EVM_DECIMALS = 18
 const SOL_DECIMALS = 9
 
-/**
- * `clusterd demo`: registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up,
- * read the feed): on the mainnet's hub, over the bridge from a spoke, from Solana, and below a free and a paid
- * community. The world is that of CLUSTERD_HOME, or one started for the demo.
- * @throws for any failed step
- */
-export async function demo(): Promise<void> {
-  const { home, solanaRpcUrl } = readEnvironment()
-  const { readWorld } = await import('../../testing/world.js')
+async function demo(): Promise<void> {
+  const home = resolve(process.env.CLUSTERD_HOME || '.clusterd')
+  const solanaRpcUrl = process.env.SOLANA_RPC_URL
   const world = readWorld(home)
   if (world && (await answers(world.ops))) return show(world)
-  const { startStack } = await import('../../testing/stack.js')
   console.log('No world runs here: starting one for this demo ...')
-  const stack = await startStack({ home, ...(solanaRpcUrl !== undefined && { solanaRpcUrl }) })
+  const stack = await startStack({ home, ...(solanaRpcUrl && { solanaRpcUrl }) })
   try {
     await show(stack.world)
   } finally {
@@ -47,7 +53,7 @@ const answers = (ops: string): Promise<boolean> =>
 async function show(world: World): Promise<void> {
   const { hub, spokes, solana } = world.networks.mainnet
   for (const chain of [hub, ...spokes.slice(0, 1)]) await register(world, { label: chain.network, chain })
-  if (solana) await register(world, { label: SOLANA_LABEL, chain: solana })
+  if (solana) await register(world, { label: 'solana', chain: solana })
   await joinCommunities(world, hub)
 }
 
@@ -69,10 +75,8 @@ async function register(world: World, { label, chain }: Place): Promise<void> {
   step('quote', `registration fee ${fee} and bridge fee ${bridge}`)
   const sentMs = performance.now()
   let tx: string
-  if ('programId' in chain) {
-    const { payQuote } = await import('../../testing/solana/payQuote.js')
-    tx = await payQuote(chain, onSolana!, (transactionData as string[])[0]!)
-  } else tx = await send(chain, evm, transactionData as Call)
+  if ('programId' in chain) tx = await payQuote(chain, onSolana!, (transactionData as string[])[0]!)
+  else tx = await send(chain, evm, transactionData as Call)
   step('sent', tx)
   const ms = await followStatus(world, tx, sentMs)
   await showHolder(client, name)
@@ -120,6 +124,10 @@ function anyOf<T>(accounts: readonly T[]): T {
   return account
 }
 
+/** Colours text on a terminal; plain text for a file or pipe. */
+const paint = (style: 'bold' | 'cyan' | 'green' | 'yellow', text: string): string =>
+  process.stdout.isTTY ? styleText(style, text) : text
+
 const step = (what: string, text: string, colour: 'cyan' | 'green' | 'yellow' = 'cyan'): void =>
   console.log(`  ${paint(colour, what.padEnd(10))} ${text}`)
 
@@ -135,13 +143,15 @@ async function send(
   account: ReturnType<typeof privateKeyToAccount>,
   { to, data, value }: Call,
 ): Promise<Hex> {
-  const { walletOf } = await import('../../testing/chains/localChain.js')
-  return walletOf(chain, chain.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: EVM_DECIMALS }
+  const rpcUrls = { default: { http: [chain.rpcUrl] } }
+  const local = defineChain({ id: chain.chainId, name: 'local', nativeCurrency, rpcUrls })
+  const wallet = createWalletClient({ account, chain: local, transport: http() })
+  return wallet.sendTransaction({ to, data, value: BigInt(value) })
 }
 
 /** Follows a transaction to `finalized`, printing each status. @returns milliseconds since `sentMs` */
 async function followStatus(world: World, tx: string, sentMs: number): Promise<number> {
-  const { until } = await import('../../testing/until.js')
   await until.status(world, tx, 'finalized', {
     onChange: ({ status, step: why }) => {
       const since = `${((performance.now() - sentMs) / 1_000).toFixed(2)} s`
@@ -157,7 +167,8 @@ async function showHolder(client: Client, name: string): Promise<void> {
 
 /** Prints the first event that is asked for, once it is there. */
 async function showEvent(world: World, isAsked: (event: EventItem) => boolean): Promise<void> {
-  const { until } = await import('../../testing/until.js')
   const { id, type, data } = await until.event(world, isAsked)
   step('event', `${id} ${type} ${JSON.stringify(data)}`)
 }
+
+await demo()
