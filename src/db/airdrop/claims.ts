@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { unnestOf } from '../pg/arrays.js'
+import { type Columns, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, query } from '../pg/rows.js'
 
@@ -53,20 +53,16 @@ interface ConfirmedBlocks {
   isEnded: boolean
 }
 
-const CLAIM = unnestOf<SeenClaim>(
-  [
-    ['index', 'int4', ({ index }) => index],
-    ['receiver', 'bytea', ({ receiver }) => receiver],
-    ['block', 'int8', ({ block }) => block],
-    ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-    ['log_index', 'int4', ({ logIndex }) => logIndex],
-    ['tx_hash', 'bytea', ({ txHash }) => txHash],
-  ],
-  4,
-)
-/** A confirmed claim replaces whatever is stored; an unconfirmed one gives way to it. */
-const INSERT = `INSERT INTO airdrop_claims (network, airdrop, confirmed, ${CLAIM.names}) SELECT $1, $2, $3, * FROM ${CLAIM.rows}
-  ON CONFLICT (network, airdrop, index) DO UPDATE SET confirmed = true, ${CLAIM.set('excluded')} WHERE excluded.confirmed`
+const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
+  ['airdrop', 'int4', () => airdrop],
+  ['confirmed', 'bool', () => isConfirmed],
+  ['index', 'int4', ({ index }) => index],
+  ['receiver', 'bytea', ({ receiver }) => receiver],
+  ['block', 'int8', ({ block }) => block],
+  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
+  ['log_index', 'int4', ({ logIndex }) => logIndex],
+  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+]
 
 /**
  * Stores claims in the caller's transaction: those of confirmed blocks, with the checkpoint behind them, in place of
@@ -96,7 +92,11 @@ export async function storeClaims(
        AND (block BETWEEN $3 AND $4 OR (NOT confirmed AND (block <= $4 OR $5)))`,
     [airdrop, nextBlock, to, isEnded || confirmed === null],
   )
-  await execute(client, network, INSERT, [airdrop, confirmed !== null, ...CLAIM.values(claims)])
+  await insertRows(client, network, {
+    ...{ table: 'airdrop_claims', columns: columnsOf(airdrop, confirmed !== null), items: claims },
+    // a confirmed claim replaces whatever is stored; an unconfirmed one gives way to it
+    onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
+  })
   return true
 }
 

@@ -2,7 +2,7 @@ import { LackingError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import { listTransactions, type ReadTransaction, readListed } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { replaceSeenPayments } from '../../db/payments/payments.js'
+import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { type HoldingProgram, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
@@ -39,7 +39,7 @@ export class PaymentTail {
     if (this.#stored === ids) return payments.length
     await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
-      await replaceSeenPayments(client, { network, chain }, payments)
+      await writePayments(client, { network, chain }, { isConfirmed: false, block: 0 }, payments)
     })
     this.#stored = ids
     return payments.length
