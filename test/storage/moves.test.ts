@@ -54,7 +54,7 @@ const ask = (change: ClusterChange) => appendSignedChanges(pool, { network: 'mai
 async function make(change: ClusterChange): Promise<Buffer> {
   const made = await ask(change)
   if (made.kind !== 'made') throw new Error(JSON.stringify(made))
-  return made.clusterId
+  return made.clusterId!
 }
 
 const slice = (epoch = 0) => moveSlice({ pool, network: 'mainnet', epoch })
