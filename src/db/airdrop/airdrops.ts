@@ -63,7 +63,10 @@ async function read(db: Queryable, network: Network, filter = '', values: readon
     values,
   )
   return rows.map(({ seen, confirmed, ...row }) => ({
-    ...{ ...row, network, state: wordOf(AIRDROP_STATE, row.state), claimed: { seen, confirmed } },
+    ...row,
+    network,
+    state: wordOf(AIRDROP_STATE, row.state),
+    claimed: { seen, confirmed },
   }))
 }
 
@@ -82,9 +85,8 @@ export function setDistributor(pool: pg.Pool, network: Network, community: strin
     if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
     const text = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
         next_block = $7, parent_hash = NULL, state = ${AIRDROP_STATE.open} WHERE network = $1 AND airdrop = $2`
-    await execute(client, network, text, [
-      ...[airdrop.airdrop, to.label, to.distributor, to.token, to.endsAtS, fromBlock],
-    ])
+    const { label, distributor, token, endsAtS } = to
+    await execute(client, network, text, [airdrop.airdrop, label, distributor, token, endsAtS, fromBlock])
     return true
   })
 }
