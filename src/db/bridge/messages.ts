@@ -1,7 +1,6 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Columns } from '../pg/arrays.js'
-import { type Blocks, writeLogRows } from '../pg/logRows.js'
+import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
 import type { ChainKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */

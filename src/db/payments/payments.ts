@@ -9,8 +9,7 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Columns } from '../pg/arrays.js'
-import { type Blocks, writeLogRows } from '../pg/logRows.js'
+import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
