@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Airdrop as StoredAirdrop } from '../generated/client.js'
+import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
-import { inTransaction } from '../pg/pool.js'
-import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { plain, prismaOf, stored } from '../pg/prisma.js'
+import type { Plain } from '../pg/rows.js'
 
 /** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
 
@@ -32,63 +32,65 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-/**
- * The airdrop of a community, null where it has none.
- * @param lock holds off claims and other commands until the transaction ends
- */
-export async function findAirdrop(
-  db: Queryable,
-  network: Network,
-  community: string,
-  lock: '' | 'FOR UPDATE' = '',
-): Promise<Airdrop | null> {
-  if (lock)
-    await execute(db, network, `SELECT FROM airdrops WHERE network = $1 AND community = $2 ${lock}`, [community])
-  return (await read(db, network, 'AND a.community = $2', [community]))[0] ?? null
+/** The airdrop of a community, null where it has none. */
+export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
+  return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
 /** Airdrops of these networks, by network and community. */
-export async function listAirdrops(db: Queryable, networks: readonly Network[]): Promise<Airdrop[]> {
-  return (await Promise.all(networks.map((network) => read(db, network)))).flat()
+export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
+  return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }
 
-async function read(db: Queryable, network: Network, filter = '', values: readonly unknown[] = []): Promise<Airdrop[]> {
-  const rows = await query<Plain<StoredAirdrop> & Airdrop['claimed']>(
-    db,
-    network,
-    `SELECT a.*, c.* FROM airdrops a CROSS JOIN LATERAL (
-       SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
-       FROM airdrop_claims WHERE network = a.network AND airdrop = a.airdrop) c
-     WHERE a.network = $1 ${filter} ORDER BY a.community`,
-    values,
-  )
-  return rows.map(({ seen, confirmed, ...row }) => ({
-    ...row,
-    network,
-    state: wordOf(AIRDROP_STATE, row.state),
-    claimed: { seen, confirmed },
-  }))
+async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhereInput): Promise<Airdrop[]> {
+  const rows = await prisma.airdrop.findMany({ where, orderBy: [{ network: 'asc' }, { community: 'asc' }] })
+  const counts = await prisma.airdropClaim.groupBy({
+    by: ['network', 'airdrop', 'confirmed'],
+    where: { OR: rows.map(({ network, airdrop }) => ({ network, airdrop })) },
+    _count: true,
+  })
+  return rows.map((row) => {
+    const own = counts.filter(({ network, airdrop }) => network === row.network && airdrop === row.airdrop)
+    const confirmed = own.find((count) => count.confirmed)?._count ?? 0
+    const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
+    const claimed = { seen: confirmed + unconfirmed, confirmed }
+    return { ...plain(row), state: wordOf(AIRDROP_STATE, row.state), claimed }
+  })
 }
+
+/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
+const LOCK_TIMEOUT_MS = 60_000
 
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
  * @returns false where nothing changed
  * @throws AirdropError where the community has none, or another distributor that was claimed from
  */
-export function setDistributor(pool: pg.Pool, network: Network, community: string, to: Distributor): Promise<boolean> {
-  return inTransaction(pool, async (client) => {
-    const airdrop = await findAirdrop(client, network, community, 'FOR UPDATE')
-    if (!airdrop) throw new AirdropError(noAirdrop(network, community))
-    const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
-    const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
-    if (isSame && fromBlock === airdrop.fromBlock) return false
-    if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
-    const text = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
-        next_block = $7, parent_hash = NULL, state = ${AIRDROP_STATE.open} WHERE network = $1 AND airdrop = $2`
-    const { label, distributor, token, endsAtS } = to
-    await execute(client, network, text, [airdrop.airdrop, label, distributor, token, endsAtS, fromBlock])
-    return true
-  })
+export async function setDistributor(
+  pool: pg.Pool,
+  network: Network,
+  community: string,
+  to: Distributor,
+): Promise<boolean> {
+  const where = stored({ network, community })
+  return (await prismaOf(pool)).$transaction(
+    async (tx) => {
+      // locked: neither claims nor other commands change it meanwhile
+      await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
+      const [airdrop] = await read(tx, where)
+      if (!airdrop) throw new AirdropError(noAirdrop(network, community))
+      const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
+      const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
+      if (isSame && fromBlock === airdrop.fromBlock) return false
+      if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
+      const { label, distributor, token, endsAtS } = to
+      const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
+      const data = { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
+      await tx.airdrop.update({ where: { network_community: where }, data })
+      return true
+    },
+    { timeout: LOCK_TIMEOUT_MS },
+  )
 }
 
 export const noAirdrop = (network: Network, community: string): string =>

@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Columns, insertRows, type Rows } from '../pg/arrays.js'
 import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, readRows } from '../pg/rows.js'
+import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { pagesOf } from './pages.js'
 
@@ -44,7 +44,7 @@ export async function loadAirdrop(
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
-    const existing = await findAirdrop(client, network, community)
+    const existing = await findStored(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label) return false
     if (existing) assertReplaceable(existing, request)
     const tree = buildTree(rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)))
@@ -52,7 +52,7 @@ export async function loadAirdrop(
     await writeAllocations(client, { network, airdrop }, rows, tree)
     await writePages(client, { network, airdrop }, tree)
     // claims may have been stored meanwhile
-    const replaced = await findAirdrop(client, network, community, 'FOR UPDATE')
+    const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)
       await deleteAirdrop(client, network, replaced.airdrop)
@@ -79,10 +79,28 @@ function totalOf(rows: readonly Allocation[]): bigint {
 /** Removes an airdrop with all its rows. @throws AirdropError where there is none */
 export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const stored = await findAirdrop(client, network, community, 'FOR UPDATE')
+    const stored = await findStored(client, network, community, 'FOR UPDATE')
     if (!stored) throw new AirdropError(noAirdrop(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
+}
+
+type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
+
+/** The airdrop as this transaction sees it, null where there is none; a lock holds off claims and other commands. */
+async function findStored(
+  client: pg.ClientBase,
+  network: Network,
+  community: string,
+  lock: '' | 'FOR UPDATE' = '',
+): Promise<StoredFile | null> {
+  const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops WHERE network = $1 AND community = $2 ${lock}`
+  const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
+  if (!row) return null
+  const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
+    FROM airdrop_claims WHERE network = $1 AND airdrop = $2`
+  const [claimed] = await query<Airdrop['claimed']>(client, network, count, [row.airdrop])
+  return { ...row, claimed: claimed! }
 }
 
 async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: number): Promise<void> {
@@ -97,7 +115,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
     throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
 }
 
-function assertReplaceable(existing: Airdrop, { replaces }: LoadRequest): void {
+function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
   if (existing.claimed.seen > 0) throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(

@@ -1,5 +1,9 @@
 import type pg from 'pg'
-import type { PrismaClient } from '../generated/client.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Prisma, PrismaClient } from '../generated/client.js'
+import { wordOf } from './codes.js'
+import { parseInt8 } from './pool.js'
+import type { Plain } from './rows.js'
 
 /** Longer than any time limit of a pool, which Prisma's own would cut short. */
 const NO_LIMIT_MS = 600_000
@@ -25,4 +29,31 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
   // the adapter's copy of the driver's types is another version of ours
   const adapter = new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0])
   return new generated.PrismaClient({ adapter, transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS } })
+}
+
+/** A row in the domain's types, as statements give it. @throws RangeError for an int8 that a number can't hold */
+export function plain<Model extends object>(row: Model): Plain<Model> {
+  const entries = Object.entries(row).map(([key, value]) => [
+    key,
+    key === 'network' ? wordOf(NETWORK_CODE, value) : toPlain(value),
+  ])
+  return Object.fromEntries(entries) as Plain<Model>
+}
+
+function toPlain(value: unknown): unknown {
+  if (typeof value === 'bigint') return parseInt8(value)
+  if (isDecimal(value)) return BigInt(value.toFixed(0))
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}
+
+const isDecimal = (value: unknown): value is Prisma.Decimal =>
+  typeof value === 'object' && value !== null && 'toFixed' in value
+
+type StoredValue<T> = T extends Uint8Array ? Uint8Array<ArrayBuffer> : T
+type Stored<Fields> = { [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]> }
+
+/** The inverse of `plain`, for filters and writes; Prisma's type of bytes excludes shared memory. */
+export function stored<Fields extends object>(fields: Fields): Stored<Fields> {
+  const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
+  return { ...fields, ...codes } as Stored<Fields>
 }
