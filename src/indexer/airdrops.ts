@@ -8,8 +8,7 @@ import type { Call } from '../chains/rpc/evm.js'
 import {
   restartClaims,
   type SeenClaim,
-  storeConfirmedClaims,
-  storeUnconfirmedClaims,
+  storeClaims,
   type WatchedAirdrop,
   watchedAirdrops,
 } from '../db/airdrop/claims.js'
@@ -103,7 +102,7 @@ export class AirdropWatcher {
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const hash = fromHex(last.hash)
-    await this.#write((client) => storeConfirmedClaims(client, watched, { to, hash, claims, isEnded }))
+    await this.#write((client) => storeClaims(client, watched, claims, { to, hash, isEnded }))
     // unconfirmed claims may have been among them
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0) this.#options.onClaims?.(watched.community, claims.length)
@@ -142,7 +141,7 @@ export class AirdropWatcher {
     const claims = seen?.claims ?? []
     const keys = claims.map(keyOf).join()
     if (this.#tails.get(watched.airdrop) === keys) return
-    if (await this.#write((client) => storeUnconfirmedClaims(client, watched, claims)))
+    if (await this.#write((client) => storeClaims(client, watched, claims, null)))
       this.#tails.set(watched.airdrop, keys)
   }
 

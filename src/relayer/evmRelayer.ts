@@ -157,7 +157,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       const payments = account ? await undeliveredPayments(client, network) : []
       const jobs = [...fresh.flatMap((message) => this.#jobsFor(message, path)), ...payments.map(this.#deliveryOf)]
       return {
-        queued: jobs.length > 0 ? await insertJobs(client, network, jobs, nowMs) : 0,
+        queued: await insertJobs(client, network, jobs, nowMs),
         stuck: await stuckMessages(client, network, stuckMs),
       }
     })

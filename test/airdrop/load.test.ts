@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { list, load, remove, set, show } from '../../src/cli/airdrop/airdrop.js'
 import { addressOf, secondsOf } from '../../src/cli/values.js'
 import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
@@ -136,9 +136,7 @@ describe('clusterd airdrop load', () => {
     await setDistributor(pool, 'mainnet', community, { ...distributor, endsAtS: 2_000_000_000 })
     const watched = (await watchedAirdrops(pool, 'mainnet', '1')).find((one) => one.community === community)!
     const claim = { index: 3, receiver: Buffer.alloc(21, 1), block: 1, blockHash: Buffer.alloc(32), logIndex: 0 }
-    await inTransaction(pool, (client) =>
-      storeUnconfirmedClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }]),
-    )
+    await inTransaction(pool, (client) => storeClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }], null))
     await expect(load(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true })).rejects.toThrow(
       `1 of the airdrop of "${community}" is claimed already: it can not be replaced any more.`,
     )

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Airdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { findClaim } from '../../src/db/airdrop/answers.js'
-import { storeConfirmedClaims, storeUnconfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { claimPermissionTypedData } from '../../src/registry/airdrop/permission.js'
 import { airdropLeaf, rootOfProof } from '../../src/registry/airdrop/tree.js'
@@ -197,13 +197,13 @@ describe('GET /v1/airdrop/claim/:community', () => {
       community: airdrop.community,
       clusterId: fromHex(bundleId),
     }
-    await inTransaction(world.pool, (client) => storeUnconfirmedClaims(client, watched!, [seen(0)]))
+    await inTransaction(world.pool, (client) => storeClaims(client, watched!, [seen(0)], null))
     const before = (await ask(alice, airdrop)).body
     expect(before).toMatchObject({ total: '406', totalUnclaimed: '406' })
     expect(before.claims[0]).toMatchObject({ claimed: false, pending: true, tx, reason: 'pending' })
     expect(await findClaim(world.pool, ids)).toBeNull()
     const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
-    await inTransaction(world.pool, (client) => storeConfirmedClaims(client, watched!, { ...range, claims: [seen(0)] }))
+    await inTransaction(world.pool, (client) => storeClaims(client, watched!, [seen(0)], range))
     const after = (await ask(alice, airdrop)).body
     expect(after).toMatchObject({ total: '406', totalUnclaimed: '306' })
     expect(after.claims[0]).toMatchObject({ claimed: true, tx, reason: 'claimed' })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { storeConfirmedClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
@@ -35,8 +35,8 @@ async function claimedBy(...members: readonly Member[]): Promise<string> {
     ...{ index, receiver: storedOf(address), block: 6, blockHash: Buffer.alloc(32, 6), logIndex: index },
     txHash: Buffer.alloc(32, index),
   }))
-  const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false, claims }
-  expect(await inTransaction(world.pool, (client) => storeConfirmedClaims(client, watched, range))).toBe(true)
+  const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
+  expect(await inTransaction(world.pool, (client) => storeClaims(client, watched, claims, range))).toBe(true)
   return community
 }
 

@@ -7,7 +7,7 @@ import { evmStatus } from '../../src/api/status/evm.js'
 import type { CommunityPaymentRequest, EvmCommunityPayment, ReleaseSigner } from '../../src/chains/chain.js'
 import { structOf } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
+import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/judge.js'
@@ -67,7 +67,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   async function configure(community: string, rules: object): Promise<CommunityRules> {
     const parsed = communityRulesInput.parse(rules)
     const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
-    const made = await appendCommunityChange(pool, { network: 'mainnet', change })
+    const made = await appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
     if (made.kind !== 'made') throw new Error(JSON.stringify(made))
     return parsed
   }

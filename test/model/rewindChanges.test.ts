@@ -4,11 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import {
-  type AppendResult,
-  appendCommunityChange,
-  appendSignedChanges,
-} from '../../src/db/journal/appendSignedChanges.js'
+import { type AppendResult, appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
@@ -60,7 +56,7 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
 const make = (change: ClusterChange): Promise<AppendResult> =>
   appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
-const ask = (change: CommunityChange) => appendCommunityChange(pool, { network: 'mainnet', change })
+const ask = (change: CommunityChange) => appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 const configure = (actor: Buffer | null, community: string, ownersOnly = false) => {
   const rules = { prices: [], ownersOnly, startsAtMs: null, requirements: [] }
   return ask({ kind: 'configure_community', actor, community, rules })
@@ -75,7 +71,7 @@ test('a change of a community is judged under the head: made, refused, or nothin
   const written = await journalLength()
   expect(await configure(bob, 'kept')).toMatchObject({ kind: 'made' })
   expect(await configure(null, 'kept')).toMatchObject({ kind: 'made' })
-  const refused = (refusal: object) => ({ kind: 'refused', index: 0, refusal })
+  const refused = (refusal: object) => ({ kind: 'refused', refusal })
   expect(await configure(alice, 'kept', true)).toEqual(refused({ code: 'forbidden' }))
   expect(await configure(null, 'nobodys')).toEqual(refused({ code: 'not_found' }))
   expect(await register(alice, 'kept', 'main')).toEqual(refused({ code: 'community', problem: 'not_available' }))
@@ -101,10 +97,10 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   })
   if (added.kind !== 'made') throw new Error(added.kind)
   // moves the name that will be gone
-  expect(await make({ kind: 'verify_wallet', actor: alice, clusterId: added.clusterId })).toMatchObject({
+  expect(await make({ kind: 'verify_wallet', actor: alice, clusterId: added.clusterId! })).toMatchObject({
     kind: 'made',
   })
-  expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: added.clusterId })).toMatchObject({
+  expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: added.clusterId! })).toMatchObject({
     kind: 'made',
   })
   expect(await configure(carol, 'lost')).toMatchObject({ kind: 'made' })
@@ -118,14 +114,7 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect((await replay(pool, 'mainnet')).live).toBe(before.live)
   const report = await rewind(pool, target, { apply: true })
   expect({ ...report, generation: null }).toEqual({ ...dry, generation: null })
-  expect(report.withoutEffect).toEqual({
-    count: 3,
-    first: [
-      { seq: first + 1, kind: 'rename_wallets' },
-      { seq: first + 5, kind: 'configure_community' },
-      { seq: first + 6, kind: 'register_community_name' },
-    ],
-  })
+  expect(report.withoutEffect).toBe(3)
   expect(report.names.first.filter(({ to }) => to === null).map(({ name }) => name)).toEqual(['lost'])
 
   const { rows } = await pool.query(
@@ -144,7 +133,7 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect((await pool.query('SELECT community, name FROM community_names')).rows).toEqual([
     { community: 'kept', name: 'one' },
   ])
-  const view = await findClusterById(pool, 'mainnet', added.clusterId, carol)
+  const view = await findClusterById(pool, 'mainnet', added.clusterId!, carol)
   expect(view!.wallets.map(({ name, isVerified, isPrivate }) => [name, isVerified, isPrivate])).toEqual([
     ['main', true, false],
     ['alice', true, false],

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodePacket, packetGuid } from '../../src/chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
-import { confirmMessages } from '../../src/db/bridge/messages.js'
+import { writeMessages } from '../../src/db/bridge/messages.js'
 import { findMessages } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { tryLead } from '../../src/db/pg/leader.js'
@@ -175,7 +175,9 @@ describe('what is never paid for', () => {
     const { chain, block_hash: blockHash, tx_hash: txHash, sent_ms: sentMs, block } = rows[0]
     const message = { ...{ guid: fromHex(guid), from: Buffer.alloc(32), txHash, block, blockHash }, logIndex: 900 }
     await inTransaction(world.pool, (client) =>
-      confirmMessages(client, { network: 'mainnet', chain }, [{ ...message, sentMs, packet, options }]),
+      writeMessages(client, { network: 'mainnet', chain }, { isConfirmed: true, block: 0 }, [
+        { ...message, sentMs, packet, options },
+      ]),
     )
     await expectRefused(guid, 'foreign_packet')
     expect(await about(guid)).toHaveLength(1)

@@ -7,7 +7,7 @@ import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
 import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
-import { appendCommunityChange } from '../../src/db/journal/appendSignedChanges.js'
+import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
@@ -67,7 +67,7 @@ beforeEach(() => {
 const payerOf = (index: number) => keypairOf(world.solana.accounts[index]!)
 
 async function change(what: CommunityChange): Promise<void> {
-  const made = await appendCommunityChange(world.bridge.pool, { network: 'mainnet', change: what })
+  const made = await appendSignedChanges(world.bridge.pool, { network: 'mainnet', changes: [what] })
   if (made.kind !== 'made') throw new Error(JSON.stringify(made))
 }
 

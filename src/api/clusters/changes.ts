@@ -1,4 +1,4 @@
-import { appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
+import { type AppendResult, appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
@@ -156,32 +156,30 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
 /**
  * Appends signed changes of one cluster, all or none.
  * @returns the cluster's id
- * @throws ApiError of the refusal, forbidden, catching_up, unavailable, rate_limited
+ * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
  */
 export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
-  const made = await inTurn(context, request.changes[0]!.actor, (asked) =>
-    appendSignedChanges(context.pool, { ...request, ...asked }),
-  )
+  const made = await inTurn(context, request.changes[0]!.actor!, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
-  if (made.kind === 'elsewhere') throw new ApiError('forbidden', 'This wallet is not verified in that cluster.')
-  return made.clusterId
+  return made.clusterId!
 }
 
 /**
- * Runs a change in the turn of its wallet; one whose caller is gone by then is dropped.
- * @param community the one whose rules it changes
+ * Appends signed changes in the turn of their wallet; those whose caller is gone by then are dropped.
+ * @param community the one whose rules they change
  * @throws ApiError catching_up, unavailable, rate_limited
  */
-export async function inTurn<T extends { kind: string }>(
+export async function inTurn(
   context: Context,
   wallet: Buffer,
-  make: (asked: Pick<SignedChanges, 'network' | 'patience' | 'limit'>) => Promise<T | { kind: 'catching_up' }>,
+  request: Omit<SignedChanges, 'network'>,
   community: string | null = null,
-): Promise<Exclude<T, { kind: 'catching_up' }>> {
-  const { network, patience } = context
-  const asked = { network, ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
-  const made = await context.turns.take(wallet, () => make(asked), patience?.signal)
-  if (made.kind !== 'catching_up') return made as Exclude<T, { kind: 'catching_up' }>
+): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
+  const { pool, network, patience } = context
+  const limits = { ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
+  const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
+  const made = await context.turns.take(wallet, append, patience?.signal)
+  if (made.kind !== 'catching_up') return made
   const message = 'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)
 }

@@ -1,5 +1,4 @@
 import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
-import { appendCommunityChange, type CommunityAppendResult } from '../../db/journal/appendSignedChanges.js'
 import { findCommunityRules } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
 import type { CommunityChange } from '../../registry/journal/change.js'
@@ -101,9 +100,4 @@ type SignedCommunityChange = CommunityChange & { actor: Buffer }
 
 /** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */
 export const tryChange = (context: Context, change: SignedCommunityChange) =>
-  inTurn<Exclude<CommunityAppendResult, { kind: 'catching_up' }>>(
-    context,
-    change.actor,
-    (asked) => appendCommunityChange(context.pool, { ...asked, change }),
-    change.kind === 'configure_community' ? change.community : null,
-  )
+  inTurn(context, change.actor, { changes: [change] }, change.kind === 'configure_community' ? change.community : null)

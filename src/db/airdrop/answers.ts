@@ -18,30 +18,23 @@ export async function findOpenAirdrop(db: Queryable, network: Network, community
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
 }
 
-/** A wallet that is verified in the caller's bundle, with its allocation. */
-export interface BundleWallet {
+interface WalletRow {
   /** Stored address. */
   address: Buffer
   isPrivate: boolean
-  allocation: Allocation | null
-}
-
-export interface Allocation {
-  index: number
+  /** Null without an allocation. */
+  index: number | null
   /** Position of its leaf in the tree. */
   position: number
   amount: bigint
-  /** A claim seen on chain. */
-  claim: { tx: Buffer; isConfirmed: boolean } | null
-}
-
-interface WalletRow extends Omit<BundleWallet, 'allocation'> {
-  index: number | null
-  position: number
-  amount: bigint
+  /** Transaction of a claim seen on chain. */
   tx: Buffer | null
   isConfirmed: boolean
 }
+
+/** A wallet that is verified in the caller's bundle, with its allocation. */
+export type BundleWallet = Awaited<ReturnType<typeof findBundleAllocations>>[number]
+export type Allocation = NonNullable<BundleWallet['allocation']>
 
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepare<WalletRow>(
@@ -58,12 +51,7 @@ const bundle = prepare<WalletRow>(
 )
 
 /** Verified wallets of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
-export async function findBundleAllocations(
-  db: Queryable,
-  network: Network,
-  airdrop: number,
-  viewer: Buffer,
-): Promise<BundleWallet[]> {
+export async function findBundleAllocations(db: Queryable, network: Network, airdrop: number, viewer: Buffer) {
   const rows = await bundle(db, network, [viewer, airdrop])
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
@@ -86,21 +74,14 @@ const claimedByBundle = prepare<{ account: Buffer }>(
     LIMIT 1`,
 )
 
-/** A member's question whether its bundle claimed. */
-export interface ClaimQuestion {
-  network: Network
-  community: string
-  clusterId: Buffer
-  /** Stored address. */
-  caller: Buffer
-}
-
 /**
  * Account (a stored address) verified in a bundle whose allocation of a community's airdrop was claimed, confirmed on
  * its chain: one for whose claim no name was assigned yet, where there is one. Null where none claimed.
  */
-export async function findClaim(db: Queryable, question: ClaimQuestion): Promise<Buffer | null> {
-  const { network, community, clusterId, caller } = question
+export async function findClaim(
+  db: Queryable,
+  { network, community, clusterId, caller }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
+): Promise<Buffer | null> {
   const [row] = await claimedByBundle(db, network, [community, clusterId, caller])
   return row?.account ?? null
 }

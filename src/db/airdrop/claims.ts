@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
+import { type Columns, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, query } from '../pg/rows.js'
 
@@ -45,26 +45,38 @@ export async function watchedAirdrops(pool: pg.Pool, network: Network, label: st
 }
 
 /** Confirmed blocks from an airdrop's checkpoint on. */
-export interface ConfirmedClaims {
+interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
   hash: Buffer
-  claims: readonly SeenClaim[]
   /** True where no later block can hold a claim. */
   isEnded: boolean
 }
 
+const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
+  ['airdrop', 'int4', () => airdrop],
+  ['confirmed', 'bool', () => isConfirmed],
+  ['index', 'int4', ({ index }) => index],
+  ['receiver', 'bytea', ({ receiver }) => receiver],
+  ['block', 'int8', ({ block }) => block],
+  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
+  ['log_index', 'int4', ({ logIndex }) => logIndex],
+  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+]
+
 /**
- * Stores claims of confirmed blocks and moves the checkpoint past them, in the caller's transaction. Claims stored
- * earlier of these blocks, perhaps of another fork, are replaced.
+ * Stores claims in the caller's transaction: those of confirmed blocks, with the checkpoint behind them, in place of
+ * what was stored of these blocks, perhaps of another fork; else the unconfirmed ones, in place of all of those.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
-export async function storeConfirmedClaims(
+export async function storeClaims(
   client: pg.ClientBase,
   watched: WatchedAirdrop,
-  { to, hash, claims, isEnded }: ConfirmedClaims,
+  claims: readonly SeenClaim[],
+  confirmed: ConfirmedBlocks | null,
 ): Promise<boolean> {
-  const { network, airdrop, distributor, nextBlock } = watched
+  const { network, airdrop, distributor, nextBlock, parentHash } = watched
+  const { to, hash, isEnded } = confirmed ?? { to: nextBlock - 1, hash: parentHash, isEnded: false }
   const moved = await execute(
     client,
     network,
@@ -78,32 +90,13 @@ export async function storeConfirmedClaims(
     network,
     `DELETE FROM airdrop_claims WHERE network = $1 AND airdrop = $2
        AND (block BETWEEN $3 AND $4 OR (NOT confirmed AND (block <= $4 OR $5)))`,
-    [airdrop, nextBlock, to, isEnded],
+    [airdrop, nextBlock, to, isEnded || confirmed === null],
   )
-  await insertClaims(client, watched, claims, CONFIRMED)
-  return true
-}
-
-/**
- * Replaces all unconfirmed claims of an airdrop, in the caller's transaction.
- * @returns false as `storeConfirmedClaims`
- */
-export async function storeUnconfirmedClaims(
-  client: pg.ClientBase,
-  watched: WatchedAirdrop,
-  claims: readonly SeenClaim[],
-): Promise<boolean> {
-  const { network, airdrop, distributor, nextBlock } = watched
-  const locked = await execute(
-    client,
-    network,
-    `SELECT FROM airdrops WHERE network = $1 AND airdrop = $2 AND distributor = $3 AND next_block = $4 FOR UPDATE`,
-    [airdrop, distributor, nextBlock],
-  )
-  if (locked !== 1) return false
-  const sql = 'DELETE FROM airdrop_claims WHERE network = $1 AND airdrop = $2 AND NOT confirmed'
-  await execute(client, network, sql, [airdrop])
-  await insertClaims(client, watched, claims, UNCONFIRMED)
+  await insertRows(client, network, {
+    ...{ table: 'airdrop_claims', columns: columnsOf(airdrop, confirmed !== null), items: claims },
+    // a confirmed claim replaces whatever is stored; an unconfirmed one gives way to it
+    onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
+  })
   return true
 }
 
@@ -111,30 +104,4 @@ export async function storeUnconfirmedClaims(
 export async function restartClaims(client: pg.ClientBase, { network, airdrop }: WatchedAirdrop): Promise<void> {
   const sql = 'UPDATE airdrops SET next_block = from_block, parent_hash = NULL WHERE network = $1 AND airdrop = $2'
   await execute(client, network, sql, [airdrop])
-}
-
-const INSERT = `INSERT INTO airdrop_claims (network, airdrop, index, receiver, block, block_hash, log_index, tx_hash, confirmed)
-  SELECT $1, $2, c.*, $9 FROM unnest($3::int[], $4::bytea[], $5::bigint[], $6::bytea[], $7::int[], $8::bytea[]) c
-  ON CONFLICT (network, airdrop, index)`
-/** A confirmed claim replaces whatever is stored; an unconfirmed one gives way to it. */
-const CONFIRMED = {
-  isConfirmed: true,
-  sql: `${INSERT} DO UPDATE SET receiver = excluded.receiver, block = excluded.block, block_hash = excluded.block_hash,
-    log_index = excluded.log_index, tx_hash = excluded.tx_hash, confirmed = true`,
-}
-const UNCONFIRMED = { isConfirmed: false, sql: `${INSERT} DO NOTHING` }
-
-async function insertClaims(
-  client: pg.ClientBase,
-  { network, airdrop }: WatchedAirdrop,
-  claims: readonly SeenClaim[],
-  { isConfirmed, sql }: { isConfirmed: boolean; sql: string },
-): Promise<void> {
-  if (claims.length === 0) return
-  const bytes = (of: (claim: SeenClaim) => Buffer) => binaryArray(BYTEA_OID, claims.map(of))
-  await execute(client, network, sql, [
-    ...[airdrop, claims.map(({ index }) => index), bytes(({ receiver }) => receiver)],
-    ...[claims.map(({ block }) => block), bytes(({ blockHash }) => blockHash)],
-    ...[claims.map(({ logIndex }) => logIndex), bytes(({ txHash }) => txHash), isConfirmed],
-  ])
 }

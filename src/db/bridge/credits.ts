@@ -1,7 +1,7 @@
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, unnestOf } from '../pg/arrays.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { type Columns, insertRows } from '../pg/arrays.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS: Columns<CreditMove> = [
   ['block', 'int8', ({ block }) => block],
@@ -11,14 +11,10 @@ const COLUMNS: Columns<CreditMove> = [
   ['eid', 'int8', ({ eid }) => eid],
   ['amount_wei', 'numeric', ({ amountWei }) => amountWei.toString()],
 ]
-const MOVES = unnestOf(COLUMNS, 2)
 
 /** Writes what confirmed blocks of the hub added to credits, and took from them. */
-export async function confirmCredits(db: Queryable, network: Network, moves: readonly CreditMove[]): Promise<void> {
-  if (moves.length === 0) return
-  const text = `INSERT INTO hub_credits (network, ${MOVES.names}) SELECT $1, * FROM ${MOVES.rows} ON CONFLICT DO NOTHING`
-  await execute(db, network, text, MOVES.values(moves))
-}
+export const confirmCredits = (db: Queryable, network: Network, items: readonly CreditMove[]): Promise<unknown> =>
+  insertRows(db, network, { table: 'hub_credits', columns: COLUMNS, items, onConflict: () => 'DO NOTHING' })
 
 /** Debt of the hub to a bidder for what came from one chain. */
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>

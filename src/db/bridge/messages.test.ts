@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/storage/database.js'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { inTransaction } from '../pg/pool.js'
-import { confirmMessages, confirmReceipts, writeTailMessages, writeTailReceipts } from './messages.js'
+import { writeMessages, writeReceipts } from './messages.js'
 
 const SPOKE = 2
 const database = useDatabase()
@@ -37,7 +37,7 @@ const receipt = (guid: number): ReceivedMessage => ({
 /** Messages in the spoke's unconfirmed blocks from 10 on. */
 const tail = (...messages: SentMessage[]): Promise<void> =>
   inTransaction(pool, (client) =>
-    writeTailMessages(client, { network: 'testnet', chain: SPOKE }, { dropFrom: 10, messages }),
+    writeMessages(client, { network: 'testnet', chain: SPOKE }, { isConfirmed: false, block: 10 }, messages),
   )
 const txByGuid = async (): Promise<Record<number, number>> => {
   const { rows } = await pool.query<{ guid: Buffer; tx_hash: Buffer }>('SELECT guid, tx_hash FROM messages')
@@ -52,14 +52,18 @@ test('a reorg of the spoke takes its messages back, and another transaction may 
 
 test('what the hub holds unconfirmed keeps no message', async () => {
   await tail(sent(1, 11))
-  await inTransaction(pool, (client) => writeTailReceipts(client, 'testnet', { dropFrom: 50, receipts: [receipt(1)] }))
+  await inTransaction(pool, (client) =>
+    writeReceipts(client, 'testnet', { isConfirmed: false, block: 50 }, [receipt(1)]),
+  )
   await tail()
   expect(await txByGuid()).toEqual({})
 })
 
 test('a message that the hub has taken, confirmed, stays, whatever the spoke says afterwards', async () => {
   await tail(sent(1, 11))
-  await inTransaction(pool, (client) => confirmReceipts(client, 'testnet', [receipt(1)]))
+  await inTransaction(pool, (client) =>
+    writeReceipts(client, 'testnet', { isConfirmed: true, block: 51 }, [receipt(1)]),
+  )
   await tail()
   expect(await txByGuid()).toEqual({ 1: 11 })
   await tail(sent(1, 12))
@@ -67,7 +71,7 @@ test('a message that the hub has taken, confirmed, stays, whatever the spoke say
   // mined again and confirmed: the same message
   await tail(sent(1, 11, 14))
   await inTransaction(pool, (client) =>
-    confirmMessages(client, { network: 'testnet', chain: SPOKE }, [sent(1, 11, 14)]),
+    writeMessages(client, { network: 'testnet', chain: SPOKE }, { isConfirmed: true, block: 15 }, [sent(1, 11, 14)]),
   )
   const { rows } = await pool.query('SELECT block, confirmed FROM messages')
   expect(rows).toEqual([{ block: 14, confirmed: true }])

@@ -1,111 +1,60 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { unnestOf } from '../pg/arrays.js'
-import { type ChainKey, execute, type Queryable } from '../pg/rows.js'
+import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
+import type { ChainKey, Queryable } from '../pg/rows.js'
 
-/** True for a message `m` that the hub has received in a confirmed block. */
-const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed)'
+/** True for a message `t` that the hub has received in a confirmed block. */
+const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 
-/** Statement that deletes unconfirmed rows. */
-const removal = (name: string, rows: string) => ({ name, text: `DELETE FROM ${rows} AND NOT confirmed` })
-const OF_SPOKE = `messages m WHERE network = $1 AND chain = $2 AND NOT ${IS_RECEIVED}`
-const DROP_MESSAGES = removal('drop_messages', `${OF_SPOKE} AND block >= $3`)
-const FORGET_MESSAGES = removal('forget_messages', `${OF_SPOKE} AND block < $3`)
+const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessage> => [
+  ['chain', 'int2', () => chain],
+  ['confirmed', 'bool', () => isConfirmed],
+  ['guid', 'bytea', ({ guid }) => guid],
+  ['sender', 'bytea', ({ from }) => from],
+  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+  ['block', 'int8', ({ block }) => block],
+  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
+  ['log_index', 'int4', ({ logIndex }) => logIndex],
+  ['sent_ms', 'int8', ({ sentMs }) => sentMs],
+  ['packet', 'bytea', ({ packet }) => packet],
+  ['options', 'bytea', ({ options }) => options],
+]
 
 /**
- * Replaces the unconfirmed messages of a spoke from a block on. A reorged spoke may use a guid again, except that of a
- * message that the hub has received in a confirmed block: the status of its sender depends on it and never changes.
+ * Writes messages of a spoke's blocks. A confirmed one never changes. A reorged spoke may use a guid again, except that
+ * of a message that the hub has received in a confirmed block: the status of its sender depends on it.
  */
-export async function writeTailMessages(
-  db: Queryable,
-  on: ChainKey,
-  tail: { dropFrom: number; messages: readonly SentMessage[] },
-): Promise<void> {
-  const dropped = execute(db, on.network, DROP_MESSAGES, [on.chain, tail.dropFrom])
-  await Promise.all([dropped, upsertMessages(db, on, tail.messages, false)])
-}
-
-/** Drops a spoke's messages that are unconfirmed below its checkpoint: no block of the chain holds them. */
-export async function forgetMessages(db: Queryable, on: ChainKey, below: number): Promise<void> {
-  await execute(db, on.network, FORGET_MESSAGES, [on.chain, below])
-}
-
-/** Writes messages of confirmed blocks. */
-export const confirmMessages = (db: Queryable, on: ChainKey, messages: readonly SentMessage[]): Promise<void> =>
-  upsertMessages(db, on, messages, true)
-
-const MESSAGE = unnestOf<SentMessage>(
-  [
-    ['guid', 'bytea', ({ guid }) => guid],
-    ['sender', 'bytea', ({ from }) => from],
-    ['tx_hash', 'bytea', ({ txHash }) => txHash],
-    ['block', 'int8', ({ block }) => block],
-    ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-    ['log_index', 'int4', ({ logIndex }) => logIndex],
-    ['sent_ms', 'int8', ({ sentMs }) => sentMs],
-    ['packet', 'bytea', ({ packet }) => packet],
-    ['options', 'bytea', ({ options }) => options],
-  ],
-  4,
-)
-// A confirmed message never changes. An unconfirmed one is replaced, by a message of another transaction only until
-// the hub has received it in a confirmed block.
-const UPSERT_MESSAGES = `INSERT INTO messages AS m (network, chain, confirmed, ${MESSAGE.names})
-  SELECT $1, $2, $3, * FROM ${MESSAGE.rows}
-  ON CONFLICT (network, guid) DO UPDATE SET chain = excluded.chain, confirmed = excluded.confirmed, ${MESSAGE.set('excluded')}
-  WHERE NOT m.confirmed AND (m.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`
-
-async function upsertMessages(
+export const writeMessages = (
   db: Queryable,
   { network, chain }: ChainKey,
+  blocks: Blocks,
   messages: readonly SentMessage[],
-  isConfirmed: boolean,
-): Promise<void> {
-  if (messages.length === 0) return
-  await execute(db, network, UPSERT_MESSAGES, [chain, isConfirmed, ...MESSAGE.values(messages)])
-}
+): Promise<void> =>
+  writeLogRows(db, network, blocks, {
+    ...{ replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`, values: [chain] },
+    ...{ table: 'messages', columns: messageColumns(chain, blocks.isConfirmed), items: messages },
+    onConflict: (set) => `(network, guid) DO UPDATE SET ${set}
+      WHERE NOT t.confirmed AND (t.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`,
+  })
 
-const DROP_RECEIPTS = removal('drop_received', 'received WHERE network = $1 AND block >= $2')
-const FORGET_RECEIPTS = removal('forget_received', 'received WHERE network = $1 AND block < $2')
+const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
+  ['confirmed', 'bool', () => isConfirmed],
+  ['guid', 'bytea', ({ guid }) => guid],
+  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+  ['block', 'int8', ({ block }) => block],
+  ['log_index', 'int4', ({ logIndex }) => logIndex],
+  ['bids', 'int4', ({ bids }) => bids],
+]
 
-/** Replaces the unconfirmed receipts of a hub from a block on. */
-export async function writeTailReceipts(
+/** Writes receipts of the hub's blocks. */
+export const writeReceipts = (
   db: Queryable,
   network: Network,
-  tail: { dropFrom: number; receipts: readonly ReceivedMessage[] },
-): Promise<void> {
-  const dropped = execute(db, network, DROP_RECEIPTS, [tail.dropFrom])
-  await Promise.all([dropped, upsertReceipts(db, network, tail.receipts, false)])
-}
-
-/** Drops receipts that are unconfirmed below the hub's checkpoint: no block of the chain holds them. */
-export async function forgetReceipts(db: Queryable, network: Network, below: number): Promise<void> {
-  await execute(db, network, FORGET_RECEIPTS, [below])
-}
-
-/** Writes receipts of the hub's confirmed blocks. */
-export const confirmReceipts = (db: Queryable, network: Network, receipts: readonly ReceivedMessage[]): Promise<void> =>
-  upsertReceipts(db, network, receipts, true)
-
-const RECEIPT = unnestOf<ReceivedMessage>(
-  [
-    ['guid', 'bytea', ({ guid }) => guid],
-    ['tx_hash', 'bytea', ({ txHash }) => txHash],
-    ['block', 'int8', ({ block }) => block],
-    ['log_index', 'int4', ({ logIndex }) => logIndex],
-    ['bids', 'int4', ({ bids }) => bids],
-  ],
-  3,
-)
-const UPSERT_RECEIPTS = `INSERT INTO received (network, confirmed, ${RECEIPT.names}) SELECT $1, $2, * FROM ${RECEIPT.rows}
-  ON CONFLICT (network, guid) DO UPDATE SET confirmed = excluded.confirmed, ${RECEIPT.set('excluded')}
-  WHERE NOT received.confirmed`
-
-async function upsertReceipts(
-  db: Queryable,
-  network: Network,
+  blocks: Blocks,
   receipts: readonly ReceivedMessage[],
-  isConfirmed: boolean,
-): Promise<void> {
-  if (receipts.length > 0) await execute(db, network, UPSERT_RECEIPTS, [isConfirmed, ...RECEIPT.values(receipts)])
-}
+): Promise<void> =>
+  writeLogRows(db, network, blocks, {
+    ...{ replaced: 'NOT confirmed', values: [] },
+    ...{ table: 'received', columns: receiptColumns(blocks.isConfirmed), items: receipts },
+    onConflict: (set) => `(network, guid) DO UPDATE SET ${set} WHERE NOT t.confirmed`,
+  })

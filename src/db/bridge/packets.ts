@@ -1,12 +1,10 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations } from '../../registry/status.js'
 import { prepare } from '../pg/prepared.js'
-import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
+import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** A message that a transaction sent from a spoke, and how far the hub is with it. */
-export interface TxMessage {
+interface Row extends ReceiptRow {
   guid: Buffer
   /** The spoke that sent it. */
   chain: number
@@ -16,17 +14,14 @@ export interface TxMessage {
   packet: Buffer
   sentMs: number
   isConfirmed: boolean
-  confirmations: Confirmations
-  /** Null until the hub has received it. */
-  received: HubReceipt | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
-}
-
-interface Row extends Omit<TxMessage, 'confirmations' | 'received'>, ReceiptRow {
   nextBlock: number
   latest: number | null
 }
+
+/** A message that a transaction sent from a spoke, and how far the hub is with it. */
+export type TxMessage = Awaited<ReturnType<typeof findMessages>>[number]
 
 const byTx = prepare<Row>(
   'tx_messages',
@@ -43,7 +38,7 @@ const byTx = prepare<Row>(
 )
 
 /** The messages of a spoke's transaction, in log order; empty when it sent none that is known. */
-export async function findMessages(db: Queryable, network: Network, hash: Buffer): Promise<TxMessage[]> {
+export async function findMessages(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({
     ...withReceipt(row),

@@ -10,13 +10,6 @@ const KEPT_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** Rows that have had their time. */
-interface Expired {
-  what: string
-  /** Statement with the parameters network and limit. */
-  remove: string
-}
-
 /** Ages are by the database's clock: a wrong one of this process would forget what is in use. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
@@ -28,40 +21,28 @@ const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <=
 /** Sessions belong to no network, and serve nothing after their end. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
-const ROWS: readonly Expired[] = [
-  {
-    what: 'transactions that came to nothing',
-    remove: `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
+/** Entries of generations that are not kept. */
+const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
+
+/** Statements that remove rows that have had their time, by what these are, with the parameters network and limit. */
+const expired = (network: Network): Record<string, string> => {
+  const journal = leaf('journal', network)
+  return {
+    'transactions that came to nothing': `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
       SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,
-  },
-  {
-    what: 'signed bytes of ended jobs',
     // a job that a rewind looks at again has to be signed again, as one that a node refused
-    remove: `UPDATE jobs SET txs = (
+    'signed bytes of ended jobs': `UPDATE jobs SET txs = (
         SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
         FROM jsonb_array_elements(txs) WITH ORDINALITY AS e (t, i))
       WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $2))`,
-  },
-  {
-    what: 'sessions that have expired',
-    remove: `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
+    'sessions that have expired': `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
       SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
-  },
-]
-
-/** Entries of generations that no answer reads any more. */
-const generations = (network: Network): Expired => {
-  const journal = leaf('journal', network)
-  const ended = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
-  return {
-    what: 'entries of generations that ended',
-    remove: `DELETE FROM ${journal} j USING (
-        SELECT generation, seq FROM ${journal} WHERE ${ended} ORDER BY generation, seq LIMIT $2
+    // no answer reads them any more
+    'entries of generations that ended': `DELETE FROM ${journal} j USING (
+        SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
   }
 }
-
-const expired = (network: Network): readonly Expired[] => [...ROWS, generations(network)]
 
 /** Numbers of rows by what they are. */
 export type Pruned = Record<string, number>
@@ -78,7 +59,7 @@ export async function removeExpired(
   alive = (): void => {},
 ): Promise<Pruned> {
   const counts: Pruned = {}
-  for (const { what, remove } of expired(network)) {
+  for (const [what, remove] of Object.entries(expired(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {
       last = await execute(db, network, remove, [BATCH_ROWS])

@@ -84,7 +84,7 @@ export async function decideEntries(
 }
 
 /** Writes the rows of a fold and moves the locked head, in a pipeline. */
-export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<void>[] => [
+export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [
   ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
   ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
   ...(changes.communityNamesFreed.length > 0 ? [freeNames(db, network, changes.communityNamesFreed)] : []),
@@ -96,7 +96,7 @@ export const writeChanges = (db: Queryable, network: Network, changes: Changes):
 ]
 
 /** Inserts the new rows of a fold, by their tables. */
-function insertAll(db: Queryable, network: Network, changes: Changes): Promise<void>[] {
+function insertAll(db: Queryable, network: Network, changes: Changes): Promise<unknown>[] {
   const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
     insertRows(db, network, { table: leaf(table, network), columns, items })
   return [

@@ -20,10 +20,10 @@ it('what names its cluster changes no other, and none with a wallet that is not 
   if (made.kind !== 'made') throw new Error(made.kind)
   expect((await ask(other)).kind).toBe('made')
   for (const [by, within] of [
-    [other, made.clusterId],
-    [added, made.clusterId],
+    [other, made.clusterId!],
+    [added, made.clusterId!],
     [actor, Buffer.alloc(32)],
   ] as const)
-    expect(await ask(by, within)).toEqual({ kind: 'elsewhere' })
-  expect(await ask(actor, made.clusterId)).toEqual(made)
+    expect(await ask(by, within)).toEqual({ kind: 'refused', refusal: { code: 'forbidden' } })
+  expect(await ask(actor, made.clusterId!)).toEqual(made)
 })

@@ -2,12 +2,7 @@ import type pg from 'pg'
 import { fold, keysOf } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { Changes, Slice } from '../../registry/fold/rows.js'
-import {
-  type ClusterChange,
-  type CommunityChange,
-  encodeChange,
-  type SignedChange,
-} from '../../registry/journal/change.js'
+import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -21,12 +16,10 @@ import { lockCaughtUp, writerTime } from './head.js'
 import { completeSlice, probeKeys } from './slice.js'
 
 export type AppendResult =
-  /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one. */
-  | { kind: 'made'; clusterId: Buffer }
-  /** Nothing written. `index`: position of the refused change. */
-  | { kind: 'refused'; index: number; refusal: ChangeRefusal }
-  /** Nothing written: the changes belong to a cluster other than `within`. */
-  | { kind: 'elsewhere' }
+  /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one; a community may have none. */
+  | { kind: 'made'; clusterId: Buffer | null }
+  /** Nothing written: the first refusal. */
+  | { kind: 'refused'; refusal: ChangeRefusal }
   /** First catch-up of the network: only its indexer may write. */
   | { kind: 'catching_up' }
 
@@ -39,7 +32,7 @@ type ChangeLimit = (db: Queryable) => Promise<(changes: Changes) => (db: Queryab
 export interface SignedChanges {
   network: Network
   /** Changes in order, one or more; all take effect or none. */
-  changes: readonly ClusterChange[]
+  changes: readonly SignedChange[]
   /** Id of the only cluster that may change. */
   within?: Buffer
   /** Time that the caller waits: nothing is written after that. */
@@ -50,24 +43,11 @@ export interface SignedChanges {
 }
 
 /** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
-export const appendSignedChanges = (pool: pg.Pool, request: SignedChanges): Promise<AppendResult> =>
-  // a change of a cluster has one
-  append(pool, request) as Promise<AppendResult>
-
-export type CommunityAppendResult = { kind: 'made' } | Extract<AppendResult, { kind: 'refused' | 'catching_up' }>
-
-/** The same for one change of a community, which may belong to no cluster. */
-export const appendCommunityChange = (
-  pool: pg.Pool,
-  { change, ...request }: Pick<SignedChanges, 'network' | 'patience' | 'limit'> & { change: CommunityChange },
-): Promise<CommunityAppendResult> => append(pool, { ...request, changes: [change] }) as Promise<CommunityAppendResult>
-
-function append(
-  pool: pg.Pool,
-  request: Omit<SignedChanges, 'changes'> & { changes: readonly SignedChange[] },
-): Promise<Exclude<AppendResult, { kind: 'made' }> | { kind: 'made'; clusterId: Buffer | null }> {
+export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   const { network, changes, within, patience, limit, alongside } = request
-  const undated = changes.map((change) => entryOf(change, 0))
+  const undated = changes.map((change) =>
+    decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: 0, body: encodeChange(change) }),
+  )
   const keys = keysOf(undated)
   if (within) keys.clusterIds.add(keyOf(within))
   return inTransaction(
@@ -84,7 +64,7 @@ function append(
       // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
       const slice = await completeSlice(client, { network, head, isAlone: entries.length === 1 }, probed)
-      if (within && !isWithin(slice, changes, within)) return { kind: 'elsewhere' }
+      if (within && !isWithin(slice, changes, within)) return { kind: 'refused', refusal: { code: 'forbidden' } }
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
       const spent = spend?.(decided)
@@ -102,17 +82,18 @@ function append(
 }
 
 /** Rows of the entries that have an effect, or the first refusal. */
-function decide(slice: Slice, entries: readonly DecodedEntry[], nowMs: number): Changes | Refused {
+function decide(
+  slice: Slice,
+  entries: readonly DecodedEntry[],
+  nowMs: number,
+): Changes | Extract<AppendResult, { kind: 'refused' }> {
   const folded = fold(slice, entries, nowMs)
   const { outcomes } = folded
-  const index = outcomes.findIndex(({ refusal }) => refusal !== null)
-  const refusal = outcomes[index]?.refusal
-  if (refusal) return { kind: 'refused', index, refusal }
+  const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal
+  if (refusal) return { kind: 'refused', refusal }
   const effective = entries.filter((_, i) => outcomes[i]!.hasEffect)
   return effective.length === entries.length ? folded : { ...fold(slice, effective, nowMs), outcomes }
 }
-
-type Refused = Extract<AppendResult, { kind: 'refused' }>
 
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
   changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
@@ -125,9 +106,6 @@ function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): b
     changes.every(({ actor }) => actor && slice.verified.get(keyOf(actor))?.cluster === cluster)
   )
 }
-
-const entryOf = (change: SignedChange, nowMs: number): DecodedEntry =>
-  decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: nowMs, body: encodeChange(change) })
 
 async function idOf(db: Queryable, network: Network, changes: Changes, serial: number): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)

@@ -39,17 +39,13 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
   return { keys, names, wallets, found, serials }
 }
 
-export interface SliceRequest {
-  network: Network
-  head: Head
-  /** Tells whether the batch is one entry, which saves a query. */
-  isAlone?: boolean
-}
-
-/** Loads what else a batch reads, once its keys are looked up. */
+/**
+ * Loads what else a batch reads, once its keys are looked up.
+ * @param isAlone whether the batch is one entry, which saves a query
+ */
 export async function completeSlice(
   client: pg.ClientBase,
-  { network, head, isAlone = false }: SliceRequest,
+  { network, head, isAlone = false }: { network: Network; head: Head; isAlone?: boolean },
   { keys, names, wallets, found, serials }: Probed,
 ): Promise<Slice> {
   const owners = new Map<string, number>()
@@ -81,7 +77,7 @@ export async function completeSlice(
   }
   chooseClusters(slice, keys)
   if (creators.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [findFreeIds(db, slice, creators), loadClusters(db, slice, keys)])
+    await pipelined(client, (db) => [findFreeIds(db, slice, creators), ...loadClusters(db, slice, keys)])
   if (keys.movedNames > 0) await loadMoves(client, slice, keys)
   await loadCommunities(client, slice, keys)
   return slice

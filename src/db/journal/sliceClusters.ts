@@ -23,9 +23,8 @@ export function chooseClusters({ clusters, clusterSerials, verified, owners }: S
 }
 
 /** Loads the chosen clusters with all their wallets; of others' clusters, those that everybody knows. */
-export async function loadClusters(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
-  if (slice.clusters.size > 0) await Promise.all([readWallets(db, slice, keys), readNames(db, slice, keys)])
-}
+export const loadClusters = (db: Queryable, slice: Slice, keys: Keys): Promise<void>[] =>
+  slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
 /** Names that a batch moves and one more, which says whether any is left. */
 const readOfMoving = ({ movedNames }: Keys): number => movedNames + 1

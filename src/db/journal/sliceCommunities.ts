@@ -93,25 +93,18 @@ async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Prom
   )
   if (communities.rows.length === 0) return
   const wanted = wantedNames(slice, keys)
-  const ranges = keys.mayPublish ? merged(wanted.map(numberedForms)) : []
   const { rows } = await client.query<{ community: string; name: string }>(
     `SELECT c.name AS community, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
-     SELECT c.name, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[], $5::text[]) AS w(low, high)
+     SELECT c.name, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name FROM ${leaf('community_names', slice.network)} n
-       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.low COLLATE "C" AND n.name < w.high COLLATE "C"
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C"
      ) n`,
-    [
-      code,
-      communities.rows.map(({ name }) => name),
-      wanted,
-      ranges.map(({ low }) => low),
-      ranges.map(({ high }) => high),
-    ],
+    [code, communities.rows.map(({ name }) => name), wanted, keys.mayPublish ? beginningsOf(wanted) : []],
   )
   for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
 }
@@ -128,28 +121,17 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys)
 /** `-` and the digits that `numberedName` may put behind a name. */
 const SUFFIX_BYTES = 5
 
-/** Texts from one on and before another. */
-interface Range {
-  low: string
-  high: string
-}
-
-/** Between which texts the numbered forms of a name lie; a long one is cut to make room for the number. */
-function numberedForms(name: string): Range {
+/**
+ * Beginnings of the numbered forms of names, of which a long one is cut to make room for the number; none begins with
+ * another.
+ */
+function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
-  // the bytes behind `-`, and behind every byte of a name
-  if (name.length <= most) return { low: `${name}-`, high: `${name}.` }
-  const stem = name.slice(0, most)
-  return { low: stem, high: `${stem}{` }
-}
-
-/** The same texts in ranges that lie apart. */
-function merged(ranges: Range[]): Range[] {
-  const apart: Range[] = []
-  for (const range of ranges.sort((a, b) => (a.low < b.low ? -1 : 1))) {
-    const last = apart.at(-1)
-    if (last && range.low <= last.high) last.high = range.high > last.high ? range.high : last.high
-    else apart.push({ ...range })
-  }
-  return apart
+  const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()
+  let last: string
+  return all.filter((beginning, i) => {
+    if (i > 0 && beginning.startsWith(last)) return false
+    last = beginning
+    return true
+  })
 }

@@ -13,9 +13,9 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import { type Columns, unnestOf } from '../pg/arrays.js'
+import { type Columns, insertRows, unnestOf } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { type ChainKey, execute, query } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
 
 const DAY_MS = 86_400_000
@@ -35,29 +35,18 @@ export interface NewJob {
   valueWei?: bigint
 }
 
+const newJobs = (nowMs: number): Columns<NewJob> => [
+  ['kind', 'int2', ({ kind }) => JOB_KIND[kind]],
+  ['chain', 'int2', ({ chain }) => chain],
+  ['subject', 'bytea', ({ subject }) => subject],
+  ['value_wei', 'numeric', ({ valueWei = 0n }) => valueWei],
+  ['created_ms', 'int8', () => nowMs],
+  ['updated_ms', 'int8', () => nowMs],
+]
+
 /** Queues jobs, each once whoever asks. @returns how many rows are new */
-export function insertJobs(
-  client: pg.ClientBase,
-  network: Network,
-  jobs: readonly NewJob[],
-  nowMs: number,
-): Promise<number> {
-  return execute(
-    client,
-    network,
-    `INSERT INTO jobs (network, kind, chain, subject, value_wei, created_ms, updated_ms)
-     SELECT $1, u.kind, u.chain, u.subject, u.value_wei, $2, $2
-     FROM unnest($3::int2[], $4::int2[], $5::bytea[], $6::numeric[]) WITH ORDINALITY AS u(kind, chain, subject, value_wei, i)
-     ORDER BY u.i ON CONFLICT DO NOTHING`,
-    [
-      nowMs,
-      jobs.map(({ kind }) => JOB_KIND[kind]),
-      jobs.map(({ chain }) => chain),
-      jobs.map(({ subject }) => subject),
-      jobs.map(({ valueWei = 0n }) => valueWei.toString()),
-    ],
-  )
-}
+export const insertJobs = (db: Queryable, network: Network, items: readonly NewJob[], nowMs: number): Promise<number> =>
+  insertRows(db, network, { table: 'jobs', columns: newJobs(nowMs), items, onConflict: () => 'DO NOTHING' })
 
 /** Stores a signed noop for a nonce that nothing holds. @returns false when something holds it by now */
 export async function insertNoop(

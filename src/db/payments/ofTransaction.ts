@@ -2,22 +2,15 @@ import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
-import {
-  PAYMENT_KIND,
-  PAYMENT_OUTCOME,
-  PAYMENT_STATE,
-  type PaymentOutcome,
-  QUOTE_VERDICT,
-} from '../../registry/payment/payment.js'
+import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations, Refund } from '../../registry/status.js'
+import type { Refund } from '../../registry/status.js'
 import { wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
-import { confirmationsOf, type HubReceipt, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
+import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Queryable } from '../pg/rows.js'
 
-/** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
-export interface TxPayment {
+interface PaymentColumns extends ReceiptRow {
   id: Buffer
   /** Slot. */
   block: number
@@ -30,16 +23,13 @@ export interface TxPayment {
   /** The payment keeps to no quote of ours. */
   isForeign: boolean
   /** End of the money; null while it is held. */
-  outcome: PaymentOutcome | null
-  /** Null until the hub has received it. */
-  received: HubReceipt | null
+  outcome: number | null
   /** Reason of the last failed delivery, null without one. */
   failure: string | null
 }
 
-interface PaymentColumns extends Omit<TxPayment, 'received' | 'outcome'>, ReceiptRow {
-  outcome: number | null
-}
+/** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
+export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
@@ -57,7 +47,7 @@ const paymentsByTx = prepare<PaymentColumns>(
 )
 
 /** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
-export async function findPayments(db: Queryable, network: Network, signature: Buffer): Promise<TxPayment[]> {
+export async function findPayments(db: Queryable, network: Network, signature: Buffer) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
     ...withReceipt(row),
@@ -65,8 +55,7 @@ export async function findPayments(db: Queryable, network: Network, signature: B
   }))
 }
 
-/** A payment for a community name that a transaction made, and how far it is. */
-export interface TxPaidName {
+interface PaidNameColumns {
   /** Block of its chain, on Solana the slot. */
   block: number
   sequence: number
@@ -75,24 +64,14 @@ export interface TxPaidName {
   name: Buffer
   paidMs: number
   isConfirmed: boolean
-  /** Null on Solana, where the cluster is asked. */
-  confirmations: Confirmations | null
-  /** Null until the payment is in the journal. */
-  judgement: PaymentJudgement | null
-  /** Null for a payment that bought its name, or is undecided. */
-  refund: Refund | null
   /** Null while the payment is held. */
-  outcome: PaymentOutcome | null
+  outcome: number | null
   /** Time from which on the payer may reclaim it, ms. */
   reclaimableMs: number
-}
-
-interface PaidNameColumns extends Omit<TxPaidName, 'confirmations' | 'judgement' | 'refund' | 'outcome'> {
   isEvm: boolean
   nextBlock: number
   latest: number | null
   effects: Buffer | null
-  outcome: number | null
   jobState: number | null
   jobReason: string | null
 }
@@ -115,8 +94,12 @@ const paidNamesByTx = prepare<PaidNameColumns>(
     ORDER BY p.block, p.sequence`,
 )
 
-/** Payments for community names of a transaction (hash or signature), in order; empty when none is known. */
-export async function findPaidNames(db: Queryable, network: Network, tx: Buffer): Promise<TxPaidName[]> {
+/**
+ * Payments for community names of a transaction (hash or signature), in order; empty when none is known.
+ * @returns `confirmations`: null on Solana, where the cluster is asked; `judgement`: null until the payment is in the
+ *   journal; `refund`: null for one that bought its name, or is undecided
+ */
+export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
     const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)

@@ -9,43 +9,12 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, unnestOf } from '../pg/arrays.js'
+import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
-/** Writes confirmed payments; a stored confirmed payment never changes again. */
-export function confirmPayments(db: Queryable, on: ChainKey, payments: readonly Payment[]): Promise<void> {
-  return upsert(db, on, payments, PAYMENT_STATE.confirmed)
-}
-
-/**
- * Makes the unconfirmed payments of a chain, from a block on, exactly these. An EVM payment that a reorg moves to a
- * block of another time has another id.
- */
-export async function replaceSeenPayments(
-  db: Queryable,
-  on: ChainKey,
-  payments: readonly Payment[],
-  fromBlock = 0,
-): Promise<void> {
-  const text = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND block >= $3 AND state = ${PAYMENT_STATE.seen}
-    AND id <> ALL ($4::bytea[])`
-  const ids = payments.map(({ id }) => id)
-  const dropped = execute(db, on.network, { name: 'drop_payments', text }, [on.chain, fromBlock, ids])
-  await Promise.all([dropped, upsert(db, on, payments, PAYMENT_STATE.seen)])
-}
-
-const FORGET = {
-  name: 'forget_payments',
-  text: `DELETE FROM payments WHERE network = $1 AND chain = $2 AND block < $3 AND state = ${PAYMENT_STATE.seen}`,
-}
-
-/** Drops payments that are unconfirmed below a chain's checkpoint: no block of the chain holds them. */
-export async function forgetSeenPayments(db: Queryable, on: ChainKey, below: number): Promise<void> {
-  await execute(db, on.network, FORGET, [on.chain, below])
-}
-
-/** Columns of the upsert after network, chain and state, with their types. */
-const COLUMNS: Columns<Payment> = [
+const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
+  ['chain', 'int2', () => chain],
+  ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
   ['id', 'bytea', ({ id }) => id],
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
   ['tx', 'bytea', ({ tx }) => tx],
@@ -70,24 +39,22 @@ const COLUMNS: Columns<Payment> = [
   ['number', 'numeric', ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null)],
   ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
-const PAYMENT = unnestOf(COLUMNS, 4)
-const UPSERT = {
-  name: 'upsert_payments',
-  text: `INSERT INTO payments AS p (network, chain, state, ${PAYMENT.names})
-    SELECT $1, $2, $3, * FROM ${PAYMENT.rows}
-    ON CONFLICT (network, id) DO UPDATE SET state = excluded.state, ${PAYMENT.set('excluded')}
-    WHERE p.state = ${PAYMENT_STATE.seen}`,
-}
 
-async function upsert(
+/**
+ * Writes payments of a chain's blocks; a confirmed one never changes again. An EVM payment that a reorg moves to a block
+ * of another time has another id.
+ */
+export const writePayments = (
   db: Queryable,
   { network, chain }: ChainKey,
+  blocks: Blocks,
   payments: readonly Payment[],
-  state: number,
-): Promise<void> {
-  if (payments.length === 0) return
-  await execute(db, network, UPSERT, [chain, state, ...PAYMENT.values(payments)])
-}
+): Promise<void> =>
+  writeLogRows(db, network, blocks, {
+    ...{ replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`, values: [chain] },
+    ...{ table: 'payments', columns: columnsOf(chain, blocks.isConfirmed), items: payments },
+    onConflict: (set) => `(network, id) DO UPDATE SET ${set} WHERE t.state = ${PAYMENT_STATE.seen}`,
+  })
 
 /**
  * Writes the outcomes of a chain's payments; a decided payment for a name on the hub is done.

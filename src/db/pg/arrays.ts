@@ -56,16 +56,46 @@ export interface Rows<Item = unknown> {
   table: string
   columns: Columns<Item>
   items: readonly Item[]
+  /** What follows ON CONFLICT, by the assignments of the new row's columns; the row that is there already is `t`. */
+  onConflict?: (set: string) => string
 }
 
-/** Inserts rows of a network in one statement, whose text is the same for any number of them. Sends nothing without. */
+/**
+ * Inserts rows of a network in one statement, whose text is the same for any number of them. Sends nothing without.
+ * @returns how many it wrote
+ */
 export async function insertRows<Item>(
   db: Queryable,
   network: Network,
-  { table, columns, items }: Rows<Item>,
-): Promise<void> {
-  if (items.length === 0) return
+  { table, columns, items, onConflict }: Rows<Item>,
+): Promise<number> {
+  if (items.length === 0) return 0
   const rows = unnestOf(columns, 2)
-  const text = `INSERT INTO ${table} (network, ${rows.names}) SELECT $1, * FROM ${rows.rows}`
-  await execute(db, network, { name: `insert_${table}`, text }, rows.values(items))
+  const conflict = onConflict ? ` ON CONFLICT ${onConflict(rows.set('excluded'))}` : ''
+  const text = `INSERT INTO ${table} AS t (network, ${rows.names}) SELECT $1, * FROM ${rows.rows}${conflict}`
+  return execute(db, network, { name: `insert_${table}`, text }, rows.values(items))
+}
+
+/** Blocks of a chain of which rows are written: confirmed ones below a block, or unconfirmed ones from it on. */
+export interface Blocks {
+  isConfirmed: boolean
+  block: number
+}
+
+/** Rows of some blocks, and a condition on the unconfirmed rows `t` that they replace, with its values from `$3` on. */
+interface LogRows<Item> extends Rows<Item> {
+  replaced: string
+  values: readonly unknown[]
+}
+
+/** Replaces the unconfirmed rows of blocks, which none of them holds any more, by those that they hold; in a pipeline. */
+export async function writeLogRows<Item>(
+  db: Queryable,
+  network: Network,
+  { isConfirmed, block }: Blocks,
+  { replaced, values, ...rows }: LogRows<Item>,
+): Promise<void> {
+  const name = `${isConfirmed ? 'forget' : 'drop'}_${rows.table}`
+  const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
+  await Promise.all([execute(db, network, { name, text }, [block, ...values]), insertRows(db, network, rows)])
 }

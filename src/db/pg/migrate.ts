@@ -4,16 +4,15 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { inTries } from './tries.js'
+import { isLockTimeout } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
-const LOCK_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
 /** Time limit of each question of a comparison, which reads two small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
 /** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
-const STATEMENT_LOCK_TIMEOUT_MS = 1_500
-const LOCK_NOT_AVAILABLE = '55P03'
+const LOCK_TIMEOUT_MS = 1_500
 /** Applied migrations, by the SHA-256 of their files in hex. */
 const TABLE = 'migrations'
 
@@ -64,8 +63,8 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string
 }
 
 async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
-  await lock(client)
-  await client.query(`SET LOCAL lock_timeout = ${STATEMENT_LOCK_TIMEOUT_MS}`)
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
+  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY])
   await client
     .query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
@@ -118,16 +117,6 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
   }
 }
 
-async function lock(client: pg.Client): Promise<void> {
-  await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-  try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY])
-  } catch (error) {
-    if ((error as pg.DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error
-    throw new Error(`migrating: another process has been migrating this database for ${LOCK_TIMEOUT_MS / 1_000} s`)
-  }
-}
-
 /** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
 async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)
@@ -172,15 +161,9 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  const { name, checksum } = migration
-  await client.query(migration.sql).catch(naming(migration))
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query(sql).catch((error: Error) => {
+    throw isLockTimeout(error) ? error : new Error(`applying migration ${name}: ${error.message}`)
+  })
   await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
 }
-
-const naming =
-  ({ name }: Migration) =>
-  (error: pg.DatabaseError): never => {
-    if (error.code === LOCK_NOT_AVAILABLE) throw error
-    throw new Error(`applying migration ${name}: ${error.message}`)
-  }

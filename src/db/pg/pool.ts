@@ -12,12 +12,13 @@ export function parseInt8(value: string | bigint): number {
   return number
 }
 
-const INT8_OID = 20
+/** Whole numbers come as numbers below 2^53, `numeric` columns (amounts) as bigints, bytea as Buffers. */
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8_OID && format !== 'binary'
-      ? parseInt8
-      : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format !== 'binary' && oid === pg.types.builtins.INT8) return parseInt8
+    if (format !== 'binary' && oid === pg.types.builtins.NUMERIC) return BigInt
+    return pg.types.getTypeParser(oid, format as 'text')
+  }) as pg.CustomTypesConfig['getTypeParser'],
 }
 
 export interface PoolOptions {

@@ -1,8 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
 import { pooled, type Queryable } from './pipeline.js'
-import { parseInt8 } from './pool.js'
 
 export type { Queryable }
 
@@ -18,16 +17,7 @@ type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigi
 export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
 
 /** A statement's text; with a name, the server parses and plans it once per connection. */
-export type Statement = string | { name: string; text: string }
-
-/** Whole numbers come as numbers below 2^53, `numeric` columns (amounts) as bigints, bytea as Buffers. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
-    if (oid === pg.types.builtins.INT8) return parseInt8
-    if (oid === pg.types.builtins.NUMERIC) return BigInt
-    return pg.types.getTypeParser(oid, format as 'text')
-  }) as pg.CustomTypesConfig['getTypeParser'],
-}
+export type Statement = string | { name?: string; text: string }
 
 const propertyOfColumn = new Map<string, string>()
 
@@ -40,11 +30,10 @@ function propertyOf(column: string): string {
   return property
 }
 
-const textOf = (statement: Statement): string => (typeof statement === 'string' ? statement : statement.text)
-
 async function run(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
-  const config = typeof statement === 'string' || pooled.has(db) ? { text: textOf(statement) } : statement
-  return db.query({ values: values as unknown[], rowMode: 'array', types, ...config })
+  const { name, text } = typeof statement === 'string' ? { text: statement } : statement
+  const isNamed = name !== undefined && !pooled.has(db)
+  return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })
 }
 
 /**

@@ -18,9 +18,12 @@ export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>):
       await client.query('ROLLBACK').catch(() => {})
       if (!TAKEN.includes((error as pg.DatabaseError).code ?? '')) throw error
       if (tries === TRIES)
-        throw new Error('somebody keeps the tables locked (a replay, a dump, a VACUUM?): end it and try again.', {
-          cause: error,
-        })
+        throw new Error(
+          'somebody keeps the tables locked (another command, a dump, a VACUUM?): end it and try again.',
+          {
+            cause: error,
+          },
+        )
       // others that waited for this try go on before the next
       await sleep(PAUSE_MS)
     }

@@ -37,7 +37,7 @@ export function assertClock(databaseMs: number): void {
 
 const hasCode =
   (code: string) =>
-  (error: unknown): error is Error =>
+  (error: unknown): boolean =>
     error instanceof Error && 'code' in error && error.code === code
 
 /** Tells whether a row that a statement would have written is there. */

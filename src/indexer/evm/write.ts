@@ -1,20 +1,13 @@
 import type pg from 'pg'
 import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
-import {
-  confirmMessages,
-  confirmReceipts,
-  forgetMessages,
-  forgetReceipts,
-  writeTailMessages,
-  writeTailReceipts,
-} from '../../db/bridge/messages.js'
+import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
 import { type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { type LockedHead, lockHead } from '../../db/journal/head.js'
 import type { Probed } from '../../db/journal/slice.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
-import { confirmPayments, forgetSeenPayments, replaceSeenPayments, writeOutcomes } from '../../db/payments/payments.js'
+import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -57,19 +50,17 @@ async function decideConfirmed(
 ): Promise<Decided> {
   const { network, chain } = row
   const { entries, received, sent, payments, credits, ends } = logs
+  const blocks = { isConfirmed: true, block: to.nextBlock }
   const decided = await decideEntries(client, network, { entries, head, probed })
   return {
     ...decided,
     write: (db) => [
       ...decided.write(db),
-      confirmReceipts(db, network, received),
       confirmCredits(db, network, credits),
-      confirmMessages(db, { network, chain }, sent),
-      confirmPayments(db, { network, chain }, payments),
-      writeOutcomes(db, { network, chain }, ends),
+      role === 'hub' ? writeReceipts(db, network, blocks, received) : writeMessages(db, row, blocks, sent),
+      writePayments(db, row, blocks, payments),
+      writeOutcomes(db, row, ends),
       forgetConfirmedTail(db, network, chain, to.nextBlock),
-      role === 'hub' ? forgetReceipts(db, network, to.nextBlock) : forgetMessages(db, row, to.nextBlock),
-      forgetSeenPayments(db, row, to.nextBlock),
       ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
     ],
   }
@@ -131,11 +122,10 @@ function writeExtension(
   // the next step looks at what else was seen above
   if (at === 'backfill') return [written]
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
+  const unconfirmed = { isConfirmed: false, block: dropFrom }
   return [
     written,
-    role === 'hub'
-      ? writeTailReceipts(db, network, { dropFrom, receipts: received })
-      : writeTailMessages(db, { network, chain }, { dropFrom, messages: sent }),
-    ...(config.communityPayments ? [replaceSeenPayments(db, { network, chain }, payments, dropFrom)] : []),
+    role === 'hub' ? writeReceipts(db, network, unconfirmed, received) : writeMessages(db, row, unconfirmed, sent),
+    ...(config.communityPayments ? [writePayments(db, row, unconfirmed, payments)] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Call } from '../../chains/rpc/nodes.js'
 import { listTransactions, type ReadTransaction, readListed, UnshownError } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { replaceSeenPayments } from '../../db/payments/payments.js'
+import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { type HoldingProgram, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
@@ -31,7 +31,7 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Holdi
     if (stored === ids) return payments.length
     await inTransaction(pool, async (client) => {
       await assertLeader(client, program.network, epoch)
-      await replaceSeenPayments(client, { network: program.network, chain }, payments)
+      await writePayments(client, { network: program.network, chain }, { isConfirmed: false, block: 0 }, payments)
     })
     stored = ids
     return payments.length

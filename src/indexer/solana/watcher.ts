@@ -12,7 +12,7 @@ import {
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { moveCursor, type PaymentCursor, readCursor } from '../../db/payments/cursor.js'
-import { confirmPayments, writeOutcomes } from '../../db/payments/payments.js'
+import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import type { ChainState } from '../../ops/chainState.js'
@@ -151,7 +151,7 @@ export class PaymentWatcher {
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
-      await confirmPayments(client, { network, chain }, payments)
+      await writePayments(client, { network, chain }, { isConfirmed: true, block: 0 }, payments)
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
