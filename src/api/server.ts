@@ -3,16 +3,14 @@ import proxyAddress from 'proxy-addr'
 import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import { type ConnectionLimits, headFault, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
-import { messageOf } from './http/answer.js'
+import { type ConnectionLimits, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
-import { errorAnswer } from './http/errors.js'
 import { createGate } from './limits/gate.js'
 import { routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
-import { createShell, NONE } from './shell.js'
+import { createShell } from './shell.js'
 import { profile } from './v1/lookups.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
@@ -63,13 +61,17 @@ export function createApi(deps: ApiDeps): Api {
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const isProxy = (address: string) => isTrusted(address, 0)
   const listener: RequestListener = (req, res) => {
-    if (!isServed(req, res)) return
-    const exchange = { req, res, route: NONE, params: {}, ip: addressOf(req, isTrusted), startedMs: performance.now() }
-    const fault = headFault(req)
-    if (fault) return finish(exchange, messageOf(errorAnswer(fault)), [])
     const found = match(req)
     if (!found) return void shell(req, res)
-    serveRoute(found.route, { ...exchange, route: found.route.path, params: found.params })
+    const { route, params } = found
+    serveRoute(route, {
+      req,
+      res,
+      route: route.path,
+      params,
+      ip: addressOf(req, isTrusted),
+      startedMs: performance.now(),
+    })
   }
   let closeUnused = () => {}
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
