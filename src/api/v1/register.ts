@@ -10,8 +10,7 @@ import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
-import { isOfJournal } from '../status/status.js'
-import { awaitStatus } from '../status/wait.js'
+import { awaitStatus, isOfJournal, parseTxId } from '../status/status.js'
 import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -301,9 +300,10 @@ const status = route.get('/v1/names/register/tx/:tx', {
   async handle({ params, query }, context) {
     const tx = params.tx!
     const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_STAY_MS)
-    const waited = await awaitStatus(context, tx, { ms, since: wordOf(query, 'since', STATUSES) })
-    if (!waited) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    const { found, looks } = waited
+    const since = wordOf(query, 'since', STATUSES)
+    const id = parseTxId(tx)
+    if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    const { found, looks } = await awaitStatus(context, id, { ms, since })
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
     return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isPassing: !isOfJournal(tx, found) }
