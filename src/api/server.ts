@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import type { RequestListener, Server, ServerOptions } from 'node:http'
 import proxyAddress from 'proxy-addr'
 import type { ReadFeed } from '../push/webhooks/deliver.js'
 import { NETWORKS } from '../registry/primitives/network.js'
@@ -69,7 +69,7 @@ export function createApi(deps: ApiDeps): Api {
       res,
       route: route.path,
       params,
-      ip: addressOf(req, isTrusted),
+      ip: proxyAddress(req, isTrusted),
       startedMs: performance.now(),
     })
   }
@@ -93,10 +93,4 @@ export function createApi(deps: ApiDeps): Api {
     },
     readFeed: (network, query) => readFeed(contexts[network], query),
   }
-}
-
-/** A client's address, by the proxies that Express trusts. */
-function addressOf(req: IncomingMessage, isTrusted: (address: string, hop: number) => boolean): string | undefined {
-  const address = req.socket.remoteAddress
-  return address !== undefined && isTrusted(address, 0) ? proxyAddress(req, isTrusted) : address
 }
