@@ -167,8 +167,10 @@ const solana = route.post('/v1/names/register/solana', {
   },
 })
 
-/** Decimals of SOL: 10^9 lamports. */
-const SOL_DECIMALS = 9
+const SOLANA = {
+  ...{ chainId: null, role: 'spoke', canRegister: true, explorer: null },
+  gasToken: { symbol: 'SOL', decimals: 9 },
+}
 
 const NetworkSchema = named('Network', {
   network: z.string().openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
@@ -188,28 +190,16 @@ const networks = route.get('/v1/networks', {
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: answers('Hubs first', z.array(NetworkSchema)),
   handle: async (_request, { chains, solana }) =>
-    ok([...chains.map(evmView).sort((a, b) => a.role.localeCompare(b.role)), ...solana.map(solanaView)]),
+    ok([...[...chains].sort((a, b) => a.role.localeCompare(b.role)), ...solana].map(networkView)),
 })
 
-const evmView = ({ label, role, network, gasToken, isWatchOnly, smartWallets, explorer }: ChainPort) => ({
-  network: label,
-  chainId: smartWallets?.chainId ?? null,
-  role,
-  isTestnet: network === 'testnet',
-  gasToken,
-  canRegister: !isWatchOnly,
-  explorer,
-})
-
-const solanaView = ({ label, network }: SolanaPort) => ({
-  network: label,
-  chainId: null,
-  role: 'spoke',
-  isTestnet: network === 'testnet',
-  gasToken: { symbol: 'SOL', decimals: SOL_DECIMALS },
-  canRegister: true,
-  explorer: null,
-})
+const networkView = (port: ChainPort | SolanaPort) => {
+  const { label, network } = port
+  const place = { network: label, isTestnet: network === 'testnet' }
+  if (!('role' in port)) return { ...place, ...SOLANA }
+  const { role, gasToken, isWatchOnly, smartWallets, explorer } = port
+  return { ...place, chainId: smartWallets?.chainId ?? null, role, gasToken, canRegister: !isWatchOnly, explorer }
+}
 
 /** Every status of the interface (registry/status.ts). */
 export const STATUSES = [
