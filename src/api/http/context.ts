@@ -2,7 +2,6 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
-import type { WrittenEvent } from '../../push/events.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
@@ -10,7 +9,6 @@ import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
 import { type Batches, createBatches } from './batches.js'
@@ -119,12 +117,6 @@ export function createContexts({
   const { siteUrl = 'http://localhost' } = config
   const now = () => Date.now()
   const pageKey = once(() => readPageKey(deps.pool))
-  const tailOf = (network: Network): FeedTail => {
-    const walk = (generation: number) => wholeFeed({ network, generation })
-    const framedBy = async (generation: number, events: readonly WrittenEvent[]) =>
-      framed(await pageKey(), walk(generation), events)
-    return new FeedTail({ pool: deps.pool, network, news, framed: framedBy })
-  }
   const shared = {
     ...deps,
     solana,
@@ -133,22 +125,23 @@ export function createContexts({
     limits,
     now,
     pageKey,
-    tails: { mainnet: tailOf('mainnet'), testnet: tailOf('testnet') },
+    tails: ofEach((network) => new FeedTail({ pool: deps.pool, network, news })),
     streams: new Streams(limits !== null),
-    clusterIds: { mainnet: createClusterIds('mainnet'), testnet: createClusterIds('testnet') },
+    clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKey: config.shareKey,
-    batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
+    batches: ofEach((network) => createBatches(deps.pool, network)),
     freshness: createFreshness(deps),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
-  const of = (network: Network): Context => {
+  return ofEach((network) => {
     const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
     return { ...shared, network, turns: createTurns(), waits }
-  }
-  return { mainnet: of('mainnet'), testnet: of('testnet') }
+  })
 }
+
+const ofEach = <T>(make: (network: Network) => T) => ({ mainnet: make('mainnet'), testnet: make('testnet') })
 
 /** Memoizes a read; a failed one is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
