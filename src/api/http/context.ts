@@ -46,7 +46,7 @@ export interface Context {
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
-  freshness(network: Network): Freshness | Promise<Freshness>
+  freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
@@ -131,7 +131,7 @@ export function createContexts({
     tokenKey,
     shareKey: config.shareKey,
     batches: ofEach((network) => createBatches(deps.pool, network)),
-    freshness: createFreshness(deps),
+    freshness: ofEach((network) => createFreshness(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
