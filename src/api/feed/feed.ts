@@ -1,4 +1,4 @@
-import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
+import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/journal/feed.js'
 import {
   clustersOf,
   type FeedItem,
@@ -55,9 +55,9 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = sealPage(key, end)
   const serials = serialsOf(items)
-  const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
+  const ids = await readClusterIds(context.pool, walk.network, serials, generation)
   // a rewind switched the generation between the two queries, or a server that is behind answered the second one
-  if (!serials.every((serial) => ids.has(serial)))
+  if (ids.size < serials.length)
     throw new ApiError('unavailable', 'The database is not at what this page was read from. Ask again.')
   return {
     ...{ network: walk.network, generation, items },
