@@ -10,6 +10,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
+import type { callerOf } from '../serving/patience.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -32,7 +33,7 @@ export interface Context {
   /** Time that the caller of a change waits; absent where nobody does. */
   patience?: Patience
   /** Caller, for changes and for answers that may wait; absent elsewhere. */
-  caller?: Caller
+  caller?: ReturnType<typeof callerOf>
   /** Requests that wait for a transaction of the network. */
   waits: Waits
   /** Readers of the feeds' ends, and the open streams. */
@@ -53,23 +54,6 @@ export interface Context {
   limits: LimitSettings | null
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
-}
-
-/** Caller who waits for an answer. */
-export interface Caller {
-  /** The address that limits count. */
-  address: string
-  /** Tells whether the operator gave the caller's key limits of its own. */
-  isRaised: boolean
-  /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
-  owe(units: number): void
-  /** Id of the last message of a stream that broke off. */
-  lastEventId: string | undefined
-  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
-  stay(ms: number): AbortSignal
-  hasLeft(): boolean
-  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
-  whenGone(act: () => void): void
 }
 
 /** Settings of wallet authentication. */
