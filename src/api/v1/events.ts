@@ -163,9 +163,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
-/** Filter of a stream of the feed. @throws ApiError unsupported_address, invalid_request */
-const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') })
-
+/** @throws ApiError unsupported_address */
 function actorOf(query: Query): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireAddress(text, 'from').bytes
@@ -190,7 +188,8 @@ const stream = route.get('/v1/events/stream', {
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle({ query, isTestnet }, context) {
     const token = context.caller?.lastEventId ?? query.get('resume')
-    return eventStream(await openStream(context, { isTestnet, token, ...filterOf(query) }))
+    const filter = { from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') }
+    return eventStream(await openStream(context, { isTestnet, token, ...filter }))
   },
 })
 
