@@ -1,4 +1,4 @@
-import type { RequestListener, Server, ServerOptions } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import proxyAddress from 'proxy-addr'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
