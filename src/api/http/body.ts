@@ -8,8 +8,8 @@ import { z } from './schema.js'
 const BODY_LIMIT_BYTES = 128 * 1024
 /** Size of an object: the rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size from which nothing more of a body is read. */
-const DRAIN_LIMIT_BYTES = 16 * 1024 * 1024
+/** Size from which the socket closes after the answer; below, a body is read to its end. */
+const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Request and response of a body. */
 type Sent = Pick<Exchange, 'req' | 'res'>
@@ -31,8 +31,8 @@ export function bodyOf({ headers }: Sent['req'], bytes: Buffer, { body }: Pick<R
 }
 
 /**
- * Reads a body to its end. One that is larger than its limit is answered at once; what comes of it until then, and within
- * bounds after it, is thrown away for who reads after writing.
+ * Reads a body to its end, within bounds: what is larger than its limit is thrown away as it comes, and what is far
+ * larger is not read to its end; as much again is thrown away for who reads after writing.
  * @throws ApiError invalid_request for a body that is too large (413), or cut off
  */
 export const readBytes = ({ req, res }: Sent): Promise<Buffer> =>
@@ -40,13 +40,17 @@ export const readBytes = ({ req, res }: Sent): Promise<Buffer> =>
     const chunks: Buffer[] = []
     let bytes = 0
     req.on('data', (chunk: Buffer) => {
-      const wasOver = bytes > BODY_LIMIT_BYTES
+      const wasOver = bytes > DRAIN_LIMIT_BYTES
       bytes += chunk.length
       if (bytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
-      else if (!wasOver) reject(cutShort({ req, res }, tooLarge(BODY_LIMIT_BYTES)))
-      if (bytes > DRAIN_LIMIT_BYTES) req.pause()
+      else chunks.length = 0
+      if (bytes > DRAIN_LIMIT_BYTES && !wasOver) reject(cutShort({ req, res }, tooLarge(BODY_LIMIT_BYTES)))
+      if (bytes > 2 * DRAIN_LIMIT_BYTES) req.pause()
     })
-    req.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    req.once('end', () => {
+      if (bytes > BODY_LIMIT_BYTES) reject(tooLarge(BODY_LIMIT_BYTES))
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    })
     req.once('error', () => reject(new ApiError('invalid_request', 'The body was cut off.')))
   })
 
