@@ -103,6 +103,7 @@ describe('errors', () => {
     await fault(`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431)
     await fault(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431)
     await fault('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400)
+    await fault('GET / HTTP/1.1\r\nhost: x\r\nexpect: magic\r\nconnection: close\r\n\r\n', 417)
   })
 })
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Places } from '../../push/places.js'
-import { messageOf } from '../http/answer.js'
+import { messageOf, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
 
@@ -34,6 +34,8 @@ const FAULTS: Readonly<Record<string, ApiError>> = {
   HPE_HEADER_OVERFLOW: new ApiError('invalid_request', TOO_LARGE, { status: 431 }),
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError('invalid_request', 'The request took too long to arrive.', { status: 408 }),
 }
+const NOT_DONE = 'The Expect header asks for something that is not done here.'
+const EXPECTATION = new ApiError('invalid_request', NOT_DONE, { status: 417 })
 const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-formed HTTP.')
 
 export interface ConnectionLimits {
@@ -75,6 +77,7 @@ export function protectServer(
     // Node tells once that a request takes too long: who goes on to send would keep the connection
     closeGently(socket)
   })
+  server.on('checkExpectation', (_req, res) => send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']))
   return () => {
     for (const socket of unused) socket.destroy()
   }
