@@ -1,18 +1,16 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import proxyAddress from 'proxy-addr'
-import type { ReadFeed } from '../push/webhooks/deliver.js'
-import { NETWORKS } from '../registry/primitives/network.js'
+import type { FeedQuery } from '../push/webhooks/deliver.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import { type ConnectionLimits, headFault, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
-import { messageOf } from './http/answer.js'
+import { type ConnectionLimits, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
-import { errorAnswer } from './http/errors.js'
 import { createGate } from './limits/gate.js'
 import { routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
-import { createShell, NONE } from './shell.js'
+import { createShell } from './shell.js'
 import { profile } from './v1/lookups.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
@@ -27,27 +25,10 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   sockets?: Partial<ConnectionLimits>
 }
 
-export interface Api {
-  /** The request listener: the routes, and Express around them, behind the bounds of sockets. */
-  listener: RequestListener
-  /** Options for `http.createServer(api.limits, api.listener)`. */
-  limits: ServerOptions
-  /** Number of signed changes that wait for their turn. */
-  changesWaiting(): number
-  /** Number of requests that wait for a status, and of open streams. */
-  staying(): { waits: number; streams: number }
-  /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
-  release(): void
-  /** Makes each answer the last of its connection, and closes those without a request: the server takes no more. */
-  close(): void
-  /** Reads a network's feed for what this process sends by itself. */
-  readFeed: ReadFeed
-  /** Sets the limits that `createServer` does not take; called once with the server. */
-  protect(server: Server): void
-}
+export type Api = ReturnType<typeof createApi>
 
 /** Creates the API over a database and the chains' ports. Its state is the database's keys, which it reads once. */
-export function createApi(deps: ApiDeps): Api {
+export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
@@ -61,40 +42,45 @@ export function createApi(deps: ApiDeps): Api {
   // the page of a name has any first part of a path: the shell serves it after its documents
   const match = createRouter(routes.filter((route) => route !== profile))
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
-  const isProxy = (address: string) => isTrusted(address, 0)
   const listener: RequestListener = (req, res) => {
-    if (!isServed(req, res)) return
-    const exchange = { req, res, route: NONE, params: {}, ip: addressOf(req, isTrusted), startedMs: performance.now() }
-    const fault = headFault(req)
-    if (fault) return finish(exchange, messageOf(errorAnswer(fault)), [])
     const found = match(req)
     if (!found) return void shell(req, res)
-    serveRoute(found.route, { ...exchange, route: found.route.path, params: found.params })
+    const { route, params } = found
+    serveRoute(route, {
+      req,
+      res,
+      route: route.path,
+      params,
+      ip: proxyAddress(req, isTrusted),
+      startedMs: performance.now(),
+    })
   }
   let closeUnused = () => {}
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   return {
+    /** The request listener: the routes, and Express around them. */
     listener,
+    /** Options for `http.createServer(api.limits, api.listener)`. */
     limits: SERVER_LIMITS,
-    protect(server) {
-      closeUnused = protectServer(server, deps.sockets ?? {}, isProxy)
+    /** Sets the limits that `createServer` does not take; called once with the server. */
+    protect(server: Server): void {
+      closeUnused = protectServer(server, deps.sockets ?? {}, (address) => isTrusted(address, 0))
     },
-    changesWaiting: () => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    /** Number of signed changes that wait for their turn. */
+    changesWaiting: (): number => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    /** Number of requests that wait for a status, and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    release() {
+    /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
+    release(): void {
       for (const network of NETWORKS) contexts[network].waits.end()
       contexts.mainnet.streams.end()
     },
-    close() {
+    /** Makes each answer the last of its connection, and closes those without a request: the server takes no more. */
+    close(): void {
       isClosing = true
       closeUnused()
     },
-    readFeed: (network, query) => readFeed(contexts[network], query),
+    /** Reads a network's feed for what this process sends by itself. */
+    readFeed: (network: Network, query: FeedQuery) => readFeed(contexts[network], query),
   }
-}
-
-/** A client's address, by the proxies that Express trusts. */
-function addressOf(req: IncomingMessage, isTrusted: (address: string, hop: number) => boolean): string | undefined {
-  const address = req.socket.remoteAddress
-  return address !== undefined && isTrusted(address, 0) ? proxyAddress(req, isTrusted) : address
 }

@@ -12,7 +12,7 @@ import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
 /** Pattern of what matches no route. */
-export const NONE = 'none'
+const NONE = 'none'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 

@@ -7,17 +7,10 @@ const ENTRIES_AT_ONCE = 256
 /** Time after which is looked without news: a notification may have been lost. */
 const LOOK_EVERY_MS = 5_000
 
-/** An event with the bytes that all get who follow all of the feed. */
-export interface TailEvent extends WrittenEvent {
-  frame: Buffer
-  /** The same for those who follow the event's actor alone. */
-  ownFrame(): Buffer
-}
-
 /** Somebody at the end of the feed. */
 export interface Follower {
   /** Takes the next events, in order, among them some that it has. */
-  take(events: readonly TailEvent[]): void
+  take(events: readonly WrittenEvent[]): void
   /** The feed was started anew. */
   restart(): void
 }
@@ -26,7 +19,6 @@ interface TailOptions {
   pool: pg.Pool
   network: Network
   news: News
-  framed(generation: number, events: readonly WrittenEvent[]): Promise<TailEvent[]>
 }
 
 /** The one reader of a network's feed for all who are at its end: each event is read and written once. */
@@ -88,13 +80,13 @@ export class FeedTail {
   }
 
   async #read(place: { generation: number; next: number }): Promise<void> {
-    const { pool, network, framed } = this.#options
+    const { pool, network } = this.#options
     const found = await readEvents(pool, network, { first: place.next, limit: ENTRIES_AT_ONCE })
     if (this.#place !== place) return
     if (!found || found.generation !== place.generation || found.newest < place.next - 1) return this.#restart()
-    const events = await framed(found.generation, found.events)
+    const { events } = found
     const last = events.at(-1)
-    if (!last || this.#place !== place) return
+    if (!last) return
     place.next = last.number + 1
     if (last.number < found.newest) this.#isTold = true
     for (const follower of [...this.#followers]) follower.take(events)

@@ -1,7 +1,7 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import type { BundleWallet } from '../../db/airdrop/answers.js'
-import type { Address, AddressType } from '../../registry/primitives/address.js'
+import type { Address } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
@@ -37,13 +37,6 @@ export interface ClaimsRequest {
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
-/** Parts of an offer that the clock decides: whether its airdrop is over, and the deadline of permissions. */
-function offerTime({ now }: Pick<Context, 'now'>, endsAtS: number | null) {
-  const nowS = Math.floor(now() / 1_000)
-  const [endS, begunS] = [endsAtS ?? Number.POSITIVE_INFINITY, nowS - (nowS % PERMISSION_GRAIN_S)]
-  return { isOver: nowS >= endS, deadlineS: Math.min(endS - 1, begunS + PERMISSION_S) }
-}
-
 /** Verified wallet of the bundle. */
 export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
 
@@ -70,33 +63,29 @@ export function offerOf(
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly Claimant[],
 ): Offer {
-  const { isOver, deadlineS } = offerTime(context, endsAtS)
   if (!distributor || endsAtS === null) return refusing('no_distributor')
-  if (state === 'ended' || isOver) return refusing('ended')
+  const nowS = Math.floor(context.now() / 1_000)
+  if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
+  const deadlineS = Math.min(endsAtS - 1, nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_S)
   const port = chainsOf(context).find((chain) => chain.label === label)
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
   const ofSolana = receiverOf(session, wallets, link)
-  const offers: Record<AddressType, Offer> = {
-    evm: async ({ text }, claim) => {
-      const account = text as Hex
-      return { receiver: account, transaction: transactionOf(port.claimData(claim)), sender: account }
-    },
-    solana: async (_claimant, claim) => {
-      const { permissionSigner: signer } = context
-      if (!signer) return { reason: 'no_operator' }
-      if ('reason' in ofSolana) return ofSolana
-      const { receiver } = ofSolana
-      const signature = await signer.sign({
-        ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
-        ...{ index: BigInt(claim.index), account: claim.account },
-      })
-      return { receiver, transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })) }
-    },
+  return async ({ type, text, isPrivate }, claim) => {
+    if (isPrivate && !link) return { reason: 'private_wallet' }
+    if (type === 'evm')
+      return { receiver: text as Hex, transaction: transactionOf(port.claimData(claim)), sender: text as Hex }
+    const { permissionSigner: signer } = context
+    if (!signer) return { reason: 'no_operator' }
+    if ('reason' in ofSolana) return ofSolana
+    const { receiver } = ofSolana
+    const signature = await signer.sign({
+      ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
+      ...{ index: BigInt(claim.index), account: claim.account },
+    })
+    return { receiver, transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })) }
   }
-  return async (claimant, claim) =>
-    claimant.isPrivate && !link ? { reason: 'private_wallet' } : offers[claimant.type](claimant, claim)
 }
 
 const refusing =

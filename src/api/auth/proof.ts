@@ -7,7 +7,7 @@ import { isSignedBySolana, parseSolanaSignature } from '../../registry/auth/sola
 import type { Address, AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress } from '../http/address.js'
-import { type Context, chainsOf } from '../http/context.js'
+import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
 /** Signature of a wallet over the service's message. */
@@ -58,47 +58,33 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
   return key
 }
 
+/** Maximum age of a message that asks for a key. */
+const RECOVERY_MAX_AGE_MS = 5 * 60_000
+
 /**
  * Verifies that a wallet signed the service's message of a signing date: an account either message, a contract
  * (ERC-1271) the bound one.
+ * @param recovered the wallet whose key the message has to ask for: then it is the bound one
  * @returns whether it was the plain message, too
  * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its
  *   window or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not
  *   answer
  */
-export async function requireProof(context: Context, proof: Proof) {
+export async function requireProof(context: Context, proof: Proof, recovered?: Address) {
   const { signingDate } = proof
   const wallet = requireWallet(proof)
-  const signingMs = requireDate(signingDate, context.now())
+  const signingMs = parseSigningDate(signingDate)
+  if (signingMs === null)
+    throw new ApiError('invalid_request', 'The signingDate is not of the form 2026-11-20T08:00:00.000Z.')
+  if (!isFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
+    throw new ApiError('unauthorized', 'The signingDate is too old, or ahead of the time: ask for a new message.')
   const signature = requireSignature(wallet.type, proof.signature)
-  const isPlain = isSignedByAccount(wallet, plainMessage(context, signingDate), signature)
-  if (!isPlain) await requireSigned(context, wallet, messageFor(context, wallet, { signingDate }), signature)
-  return { wallet, signingMs, isPlain }
-}
-
-/** Maximum age of a message that asks for a key. */
-const RECOVERY_MAX_AGE_MS = 5 * 60_000
-
-/**
- * Verifies that a wallet signed the message that asks for another's key.
- * @returns the signing date, milliseconds @throws as `exchange`
- */
-export async function requireRecovery(context: Context, proof: Proof, recovered: Address): Promise<number> {
-  const { signingDate } = proof
-  const wallet = requireWallet(proof)
-  const signingMs = requireDate(signingDate, context.now(), RECOVERY_MAX_AGE_MS)
-  const signature = requireSignature(wallet.type, proof.signature)
-  await requireSigned(context, wallet, messageFor(context, wallet, { signingDate, recovered }), signature)
-  return signingMs
-}
-
-/** @throws ApiError unauthorized; ChainUnavailableError where the contract's chain does not answer */
-async function requireSigned(context: Context, wallet: Address, bound: string, signature: Hex | Buffer): Promise<void> {
-  const isSigned =
-    isSignedByAccount(wallet, bound, signature) ||
-    (typeof signature === 'string' && (await isSignedByContract(context, wallet, bound, signature)))
-  if (!isSigned)
+  const isPlain = !recovered && isSignedByAccount(wallet, plainMessage(context, signingDate), signature)
+  if (isPlain) return { wallet, signingMs, isPlain }
+  const bound = messageFor(context, wallet, { signingDate, recovered })
+  if (!isSignedByAccount(wallet, bound, signature) && !(await isSignedByContract(context, wallet, bound, signature)))
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
+  return { wallet, signingMs, isPlain }
 }
 
 /** @throws ApiError unsupported_address */
@@ -106,15 +92,6 @@ function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Addres
   const address = requireAddress(wallet, 'wallet')
   if (address.type !== type) throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
   return address
-}
-
-/** @throws ApiError invalid_request, unauthorized */
-function requireDate(text: string, nowMs: number, maxAgeMs?: number): number {
-  const ms = parseSigningDate(text)
-  if (ms === null) throw new ApiError('invalid_request', 'The signingDate is not of the form 2026-11-20T08:00:00.000Z.')
-  if (!isFresh(ms, nowMs, maxAgeMs))
-    throw new ApiError('unauthorized', 'The signingDate is too old, or ahead of the time: ask for a new message.')
-  return ms
 }
 
 const plainMessage = (context: Context, signingDate: string): string =>
@@ -142,18 +119,25 @@ function isSignedByAccount(wallet: Address, message: string, signature: Hex | Bu
 }
 
 /** @throws ChainUnavailableError where the contract's chain does not answer */
-const isSignedByContract = async (context: Context, wallet: Address, bound: string, signature: Hex): Promise<boolean> =>
-  (await hubOf(context)?.isValidSignature({
+const isSignedByContract = async (
+  context: Context,
+  wallet: Address,
+  bound: string,
+  signature: Hex | Buffer,
+): Promise<boolean> =>
+  typeof signature === 'string' &&
+  ((await hubOf(context)?.isValidSignature({
     wallet: wallet.text as Hex,
     hash: toHex(personalHash(bound)),
     signature,
     acceptsErc6492: context.auth.acceptsErc6492,
     caller: context.caller?.address ?? '',
-  })) ?? false
+  })) ??
+    false)
 
 /** The mainnet's hub, on which smart wallets verify. */
 const hubOf = ({ chains }: Context): ChainPort | undefined =>
-  chainsOf({ chains, network: 'mainnet' }).find(({ role }) => role === 'hub')
+  chains.find(({ network, role }) => network === 'mainnet' && role === 'hub')
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1

@@ -3,7 +3,7 @@ import { hasWalletNamed } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { requireRecovery } from '../auth/proof.js'
+import { requireProof } from '../auth/proof.js'
 import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -84,7 +84,7 @@ export async function recoverWallet(
     throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate } = input
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
-  const signingMs = await requireRecovery(context, proof, address)
+  const { signingMs } = await requireProof(context, proof, address)
   const { pool, network } = context
   const kept = await findShare(pool, network, address.bytes, session.wallet)
   if (!kept) throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')

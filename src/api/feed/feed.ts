@@ -1,4 +1,4 @@
-import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
+import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/journal/feed.js'
 import {
   clustersOf,
   type FeedItem,
@@ -55,8 +55,10 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = sealPage(key, end)
   const serials = serialsOf(items)
-  const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
-  if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
+  const ids = await readClusterIds(context.pool, walk.network, serials, generation)
+  // a rewind switched the generation between the two queries, or a server that is behind answered the second one
+  if (ids.size < serials.length)
+    throw new ApiError('unavailable', 'The database is not at what this page was read from. Ask again.')
   return {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
@@ -96,15 +98,6 @@ export async function endToken(context: Context, from: Buffer | null): Promise<s
 
 const readEnd = ({ pool, network }: Context) =>
   readStretch(pool, network, { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null })
-
-/**
- * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
- * was answered by a server that is behind, as in a fail-over.
- */
-async function whyMissing(context: Context, generation: number): Promise<ApiError> {
-  if ((await readEnd(context)).generation !== generation) return restarted()
-  return new ApiError('unavailable', 'The database is behind what this page was read from. Ask again.')
-}
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   const first = order === 'oldest' ? 1 : null

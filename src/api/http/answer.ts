@@ -16,8 +16,6 @@ export interface Answer {
   unspent?: number
   /** Network that a change was made on, where its body has named it. */
   network?: Network
-  /** Text that stands for the content in its entity tag, where that is cheaper than a hash. */
-  version?: string
   /** Depends on more than its route's `kept` names. */
   isPassing?: boolean
 }

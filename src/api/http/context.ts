@@ -2,17 +2,15 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
-import type { WrittenEvent } from '../../push/events.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
 import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
-import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { framed, wholeFeed } from '../feed/frame.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
+import type { callerOf } from '../serving/patience.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -35,20 +33,18 @@ export interface Context {
   /** Time that the caller of a change waits; absent where nobody does. */
   patience?: Patience
   /** Caller, for changes and for answers that may wait; absent elsewhere. */
-  caller?: Caller
+  caller?: ReturnType<typeof callerOf>
   /** Requests that wait for a transaction of the network. */
   waits: Waits
   /** Readers of the feeds' ends, and the open streams. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
-  /** Ids of the clusters that pages of the feed name. */
-  clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Turns of the network's signed changes. */
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
-  freshness(network: Network): Freshness | Promise<Freshness>
+  freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
@@ -58,23 +54,6 @@ export interface Context {
   limits: LimitSettings | null
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
-}
-
-/** Caller who waits for an answer. */
-export interface Caller {
-  /** The address that limits count. */
-  address: string
-  /** Tells whether the operator gave the caller's key limits of its own. */
-  isRaised: boolean
-  /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
-  owe(units: number): void
-  /** Id of the last message of a stream that broke off. */
-  lastEventId: string | undefined
-  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
-  stay(ms: number): AbortSignal
-  hasLeft(): boolean
-  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
-  whenGone(act: () => void): void
 }
 
 /** Settings of wallet authentication. */
@@ -119,12 +98,6 @@ export function createContexts({
   const { siteUrl = 'http://localhost' } = config
   const now = () => Date.now()
   const pageKey = once(() => readPageKey(deps.pool))
-  const tailOf = (network: Network): FeedTail => {
-    const walk = (generation: number) => wholeFeed({ network, generation })
-    const framedBy = async (generation: number, events: readonly WrittenEvent[]) =>
-      framed(await pageKey(), walk(generation), events)
-    return new FeedTail({ pool: deps.pool, network, news, framed: framedBy })
-  }
   const shared = {
     ...deps,
     solana,
@@ -133,22 +106,22 @@ export function createContexts({
     limits,
     now,
     pageKey,
-    tails: { mainnet: tailOf('mainnet'), testnet: tailOf('testnet') },
+    tails: ofEach((network) => new FeedTail({ pool: deps.pool, network, news })),
     streams: new Streams(limits !== null),
-    clusterIds: { mainnet: createClusterIds('mainnet'), testnet: createClusterIds('testnet') },
     tokenKey,
     shareKey: config.shareKey,
-    batches: { mainnet: createBatches(deps.pool, 'mainnet'), testnet: createBatches(deps.pool, 'testnet') },
-    freshness: createFreshness(deps),
+    batches: ofEach((network) => createBatches(deps.pool, network)),
+    freshness: ofEach((network) => createFreshness(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
-  const of = (network: Network): Context => {
+  return ofEach((network) => {
     const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
     return { ...shared, network, turns: createTurns(), waits }
-  }
-  return { mainnet: of('mainnet'), testnet: of('testnet') }
+  })
 }
+
+const ofEach = <T>(make: (network: Network) => T) => ({ mainnet: make('mainnet'), testnet: make('testnet') })
 
 /** Memoizes a read; a failed one is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {

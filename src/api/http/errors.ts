@@ -64,7 +64,7 @@ interface ErrorExtra {
   names?: readonly string[]
   isValid?: false
   /** Status of HTTP's own for how the request was sent, in place of the code's 400. */
-  status?: 408 | 413 | 431
+  status?: 408 | 413 | 417 | 431
 }
 
 /** Error with a code of the interface. Its message is one sentence for the caller. */

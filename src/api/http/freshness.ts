@@ -4,6 +4,7 @@ import { type HubState, readHubState } from '../../db/deployment/chainStates.js'
 import { behindMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
+import type { Context } from './context.js'
 import { ApiError } from './errors.js'
 
 /** Lag of a network's tables behind the present. */
@@ -19,43 +20,23 @@ interface Sources {
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
-/** A network of which something is asked. */
-interface Asked {
-  network: Network
-  freshness(network: Network): Freshness | Promise<Freshness>
-}
-
 const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
-const SERVED_FOR_MS = 1_000
-/** The end of a catch-up shows at once. */
-const STALE_SERVED_FOR_MS = 100
+/** The end of a catch-up, as its beginning, shows within this time. */
+const SERVED_FOR_MS = 250
 
-/** Creates the reader of both networks' freshness. */
-export function createFreshness(deps: Sources): Asked['freshness'] {
-  const readers = { mainnet: readerOf('mainnet', deps), testnet: readerOf('testnet', deps) }
-  return (network) => readers[network]()
-}
-
-/** A network's reader; each answer serves for a second at most. */
-function readerOf(network: Network, { pool, chains }: Sources): () => Freshness | Promise<Freshness> {
+/** Creates the reader of a network's freshness; each answer serves for a while. */
+export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let answer: Freshness | Promise<Freshness> = CURRENT
+  let answer = Promise.resolve(CURRENT)
   let untilMs = hub ? 0 : Number.POSITIVE_INFINITY
   return () => {
     if (performance.now() < untilMs) return answer
-    const read = readHubState(pool, network, hub!.label).then(freshnessOf)
-    answer = read
     untilMs = performance.now() + SERVED_FOR_MS
-    read.then(
-      (found) => {
-        answer = found
-        if (found.isCatchingUp) untilMs = performance.now() + STALE_SERVED_FOR_MS
-      },
-      () => {
-        untilMs = 0
-      },
-    )
-    return read
+    answer = readHubState(pool, network, hub!.label).then(freshnessOf)
+    answer.catch(() => {
+      untilMs = 0
+    })
+    return answer
   }
 }
 
@@ -66,8 +47,8 @@ function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
 }
 
 /** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
-export async function requireCurrent({ freshness, network }: Asked): Promise<void> {
-  if (!(await freshness(network)).isCatchingUp) return
+export async function requireCurrent({ freshness, network }: Pick<Context, 'network' | 'freshness'>): Promise<void> {
+  if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(
     'catching_up',
     'Names may be taken that are not known here yet: ask again once this has caught up.',
@@ -75,9 +56,11 @@ export async function requireCurrent({ freshness, network }: Asked): Promise<voi
 }
 
 /** Adds how far an answer may be behind. */
-export async function withStaleness(answer: Answer, { freshness, network }: Asked): Promise<Answer> {
-  const found = freshness(network)
-  const { staleSeconds } = found instanceof Promise ? await found.catch(() => CURRENT) : found
+export async function withStaleness(
+  answer: Answer,
+  { freshness, network }: Pick<Context, 'network' | 'freshness'>,
+): Promise<Answer> {
+  const { staleSeconds } = await freshness[network]().catch(() => CURRENT)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
 }

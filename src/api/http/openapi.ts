@@ -70,16 +70,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-interface SharedComponents {
-  testnet: { $ref: string }
-  apiKey: { $ref: string }
-  /** References to the headers of a response; nothing for none. */
-  withHeaders(names?: readonly HeaderName[]): { headers?: Record<string, { $ref: string }> }
-  /** Reference to the error response that lists these codes. */
-  errorResponse(codes: readonly ErrorCode[]): { $ref: string }
-}
-
-function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
+function sharedComponents(registry: OpenAPIRegistry) {
   const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
@@ -88,29 +79,21 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
       'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
     schema: { type: 'string' },
   })
-  const headers = new Map<HeaderName, { $ref: string }>()
+  // what is registered again under its name stays one component
   const headerOf = (name: HeaderName) => {
     const [description, type] = HEADERS[name]
-    const header =
-      headers.get(name) ?? registry.registerComponent('headers', name, { description, schema: { type } }).ref
-    headers.set(name, header)
-    return header
+    return registry.registerComponent('headers', name, { description, schema: { type } }).ref
   }
+  /** References to the headers of a response; nothing for none. */
   const withHeaders = (names: readonly HeaderName[] = []) =>
     names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
   registry.register('Error', ErrorSchema)
-  const schema = { $ref: '#/components/schemas/Error' }
-  const refs = new Map<string, { $ref: string }>()
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  /** Reference to the error response that lists these codes. */
   const errorResponse = (codes: readonly ErrorCode[]) => {
-    const name = codes.join('.')
-    const known = refs.get(name)
-    if (known) return known
     const description = codes.map((code) => `\`${code}\``).join(', ')
-    const named = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
-    const response = { description, ...named, content: { 'application/json': { schema } } }
-    const { ref } = registry.registerComponent('responses', name, response)
-    refs.set(name, ref)
-    return ref
+    const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
+    return registry.registerComponent('responses', codes.join('.'), { description, ...headers, content }).ref
   }
   return { testnet, apiKey, withHeaders, errorResponse }
 }
@@ -119,7 +102,7 @@ function sharedComponents(registry: OpenAPIRegistry): SharedComponents {
 function operation(
   route: Route & { tag: string; example: Example },
   path: string,
-  shared: SharedComponents,
+  shared: ReturnType<typeof sharedComponents>,
 ): RouteConfig {
   const { example } = route
   const responses: RouteConfig['responses'] = {}

@@ -21,26 +21,8 @@ export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) 
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
 
-const withOptional = new WeakMap<object, boolean>()
-
-/** Tells whether a part of a schema can do without a value: found once, since a body may hold a thousand elements. */
-function hasOptional(schema: unknown): boolean {
-  if (typeof schema !== 'object' || schema === null) return false
-  const known = withOptional.get(schema)
-  if (known !== undefined) return known
-  const found =
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodDefault ||
-    (schema instanceof z.ZodPipe && hasOptional(schema.in)) ||
-    (schema instanceof z.ZodArray && hasOptional(schema.element)) ||
-    (schema instanceof z.ZodObject && Object.values(schema.shape).some(hasOptional))
-  withOptional.set(schema, found)
-  return found
-}
-
 /** Leaves absent values out of a body wherever its schema can do without them, at any depth. */
 export function withoutAbsent(schema: unknown, value: unknown): unknown {
-  if (!hasOptional(schema)) return value
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return isAbsent(value) ? undefined : withoutAbsent(schema.unwrap(), value)
   // codecs too: what a request sends is their input

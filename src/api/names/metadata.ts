@@ -24,13 +24,12 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   const asked = [...new Set(names)].filter((name): name is string => name !== null)
   const found = await findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
   const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
-  const wallets = names.map((name) => (name === null ? null : (byName.get(name) ?? null)))
-  const count = wallets.reduce((sum, of) => sum + (of?.length ?? 0), 0)
+  const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
+  const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)
   if (!found || count > MAX_WALLETS)
     throw new ApiError('too_many', `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`)
   const shown: (Awaited<ReturnType<typeof metadata>> | null)[] = []
-  for (const [i, name] of names.entries())
-    shown.push(name === null ? null : await metadata(context, name, wallets[i] ?? null))
+  for (const name of names) shown.push(name === null ? null : await metadata(context, name, walletsOf(name)))
   return shown
 }
 

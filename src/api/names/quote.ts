@@ -1,4 +1,4 @@
-import type { ChainPort, EvmQuote, RegistrationRequest, SolanaPort, SolanaQuote } from '../../chains/chain.js'
+import type { ChainPort, EvmQuote, RegistrationRequest, SolanaQuote } from '../../chains/chain.js'
 import { readHead } from '../../db/journal/head.js'
 import { isCluster } from '../../db/registry/clusters.js'
 import { type AddressType, addressToWord } from '../../registry/primitives/address.js'
@@ -50,7 +50,8 @@ type Referred<Quote> = Quote & { referral: Buffer | null }
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
 export async function quoteEvm(context: Context, request: QuoteRequest): Promise<Referred<EvmQuote>> {
-  const chain = chainOf(context, request)
+  const isAsked = (port: ChainPort) => !request.isTestnet || port.network === 'testnet'
+  const chain = enabled(context.chains.filter(isAsked), request.network)
   if (chain.isWatchOnly)
     throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
   const asked = await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' })
@@ -59,8 +60,13 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
 
 /** Transactions for registering names on Solana, one per name. @throws ApiError as `quoteEvm` */
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<Referred<SolanaQuote>> {
-  const cluster = clusterOf(context, request)
-  const { network, maxAmountWei } = cluster
+  // the label is the same on both networks
+  const network = request.isTestnet ? 'testnet' : 'mainnet'
+  const cluster = enabled(
+    context.solana.filter((one) => one.network === network),
+    request.network,
+  )
+  const { maxAmountWei } = cluster
   const asked = await registrationOf({ ...context, network }, request, { type: 'solana', maxAmountWei })
   return { ...(await cluster.quote(asked)), referral: asked.referral }
 }
@@ -84,26 +90,13 @@ async function registrationOf(
   return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
 }
 
-/** The EVM chain of a network label, with `testnet=true` among the testnet's chains only. */
-function chainOf(context: Context, { network, isTestnet }: QuoteRequest): ChainPort {
-  const enabled = context.chains.filter((chain) => !isTestnet || chain.network === 'testnet')
-  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
-}
-
-/** The Solana cluster of a request; the label is the same on both networks. */
-function clusterOf(context: Context, { network, isTestnet }: QuoteRequest): SolanaPort {
-  const enabled = context.solana.filter((cluster) => cluster.network === (isTestnet ? 'testnet' : 'mainnet'))
-  return enabled.find(({ label }) => label === network) ?? notEnabled(enabled)
-}
-
-function notEnabled(enabled: readonly { label: string }[]): never {
-  const labels = enabled.map(({ label }) => label)
-  throw new ApiError(
-    'unsupported_network',
-    labels.length > 0
-      ? `This network is not enabled here; enabled are: ${labels.join(', ')}.`
-      : 'This network is not enabled here, and no other is.',
-  )
+/** The chain of a network label. @throws ApiError unsupported_network */
+function enabled<Port extends { label: string }>(ports: readonly Port[], network: string): Port {
+  const labels = ports.map(({ label }) => label)
+  const port = ports.find(({ label }) => label === network)
+  if (port) return port
+  const others = labels.length > 0 ? `; enabled are: ${labels.join(', ')}` : ', and no other is'
+  throw new ApiError('unsupported_network', `This network is not enabled here${others}.`)
 }
 
 function senderOf(input: string, type: AddressType): string {

@@ -4,7 +4,6 @@ import {
   ChainUnavailableError,
   type OwedMoney,
   type OwedQuestion,
-  type RefundTransaction,
   type SolanaPort,
 } from '../../chains/chain.js'
 import { type Credit, creditsOf } from '../../db/bridge/credits.js'
@@ -103,9 +102,9 @@ async function creditRefund(
   const money = { token: NATIVE, amount: amountWei, payments: [], fromMs: null, transaction: null }
   const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
   if (!port) return { refunds: [credit], unavailable: [] }
-  const answer = await answerOf<RefundTransaction | null>(port.refunds.withdrawal(payer, to))
-  if (!answer.isIn) return { refunds: [credit], unavailable: [port.label] }
-  const offered = answer.value ? { transaction: answer.value } : { needsReceiver: true as const }
+  const transaction = await answerOf(port.refunds.withdrawal(payer, to))
+  if (transaction === undefined) return { refunds: [credit], unavailable: [port.label] }
+  const offered = transaction ? { transaction } : { needsReceiver: true as const }
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
 }
 
@@ -136,23 +135,17 @@ async function paymentRefunds(context: RefundContext, question: Question, { paye
     (one) => one.network === context.network && one.chain === chain,
   )
   const answer = port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
-  if (!answer?.isIn) return { refunds: [], unavailable: [label] }
-  const owed = answer.value.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
+  if (!answer) return { refunds: [], unavailable: [label] }
+  const owed = answer.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
   return { refunds: owed, unavailable: [] }
 }
 
-type Answer<T> = { isIn: true; value: T } | { isIn: false }
-
-/** Waits for a chain as long as others may wait for it. */
-async function answerOf<T>(asked: Promise<T>): Promise<Answer<T>> {
+/** Waits for a chain as long as others may wait for it. @returns undefined where it does not answer */
+async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await inTime(
-      CHAIN_WAIT_MS,
-      asked.then((value): Answer<T> => ({ isIn: true, value })),
-      { isIn: false },
-    )
+    return await inTime(CHAIN_WAIT_MS, asked, undefined)
   } catch (error) {
-    if (error instanceof ChainUnavailableError || error instanceof BridgeError) return { isIn: false }
+    if (error instanceof ChainUnavailableError || error instanceof BridgeError) return undefined
     throw error
   }
 }

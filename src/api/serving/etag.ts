@@ -1,14 +1,11 @@
 import { hash } from 'node:crypto'
-import { type Answer, written } from '../http/answer.js'
+import { type Answer, JSON_TYPE, written } from '../http/answer.js'
 
-/** A weak entity tag (RFC 9110, 8.8.3) of what decides an answer. @param opaque without quotes */
-const weak = (opaque: string): string => `W/"${opaque}"`
-
-/** An answer with an entity tag: its version's where it names one, else that of its text. */
+/** A JSON answer with a weak entity tag (RFC 9110, 8.8.3) of its text. */
 export function tagged(answer: Answer): Answer {
-  if (answer.status !== 200 || (answer.content && answer.version === undefined)) return answer
-  const { version, headers, ...rest } = written(answer)
-  const etag = weak(version ?? hash('sha1', rest.content!.text, 'base64url'))
+  if (answer.status !== 200 || (answer.content && answer.content.type !== JSON_TYPE)) return answer
+  const { headers, ...rest } = written(answer)
+  const etag = `W/"${hash('sha1', rest.content!.text, 'base64url')}"`
   return { headers: { 'cache-control': 'no-cache', ...headers, etag }, ...rest }
 }
 

@@ -1,5 +1,4 @@
 import type { Patience } from '../../db/pg/pool.js'
-import type { Caller } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
 import type { Meter } from '../limits/gate.js'
@@ -33,16 +32,22 @@ export function patienceOf({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs
 const ANSWER_MS = 15_000
 
 /** Caller who waits for the answer of a request. */
-export const callerOf = (exchange: Exchange, meter: Meter): Caller => ({
+export const callerOf = (exchange: Exchange, meter: Meter) => ({
+  /** The address that limits count. */
   address: countedAddress(exchange.ip),
+  /** Tells whether the operator gave the caller's key limits of its own. */
   isRaised: meter.isRaised,
-  owe: (units) => meter.giveBack(-units),
+  /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
+  owe: (units: number): void => meter.giveBack(-units),
+  /** Id of the last message of a stream that broke off. */
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-  stay(ms) {
+  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
+  stay(ms: number): AbortSignal {
     // of this answer alone: Node sets it again before the next request
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return patienceOf(exchange, ms).signal
   },
-  hasLeft: () => exchange.res.closed,
-  whenGone: (act) => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
+  hasLeft: (): boolean => exchange.res.closed,
+  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
+  whenGone: (act: () => void): void => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
 })

@@ -57,8 +57,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       mayStay ? deadlineMs + MAX_STAY_MS : deadlineMs,
     )
     const serve = async () => {
-      const found = gate.ofClient(exchange)
-      meter = found instanceof Promise ? await found : found
+      meter = await gate.ofClient(exchange)
       meter.spend(1)
       const query = queryOf(req)
       const bytes = route.body && (await readBytes(exchange))

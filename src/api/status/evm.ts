@@ -43,12 +43,13 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const hub = chainsOf(context)[0]
   const journalled = await context.batches[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
-  const [tail, tracked, sent, paid] = await Promise.all([
+  const [tail, tracked, paid] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, tx) : null,
     findTracked(pool, network, tx),
-    packetsOf(query),
     paidNamesOf(query),
   ])
+  // messages to the hub decide first, and may be stored together with a payment: they are read after it
+  const sent = await packetsOf(query)
   if (sent) return ofMessages(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the tail into the journal between those two questions
@@ -58,7 +59,10 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
-  if (paid) return ofPayments(query, paid)
+  if (paid) {
+    const { paidNames, paidMs, block } = paid
+    return { ...decide(context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
+  }
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
   return ofChains(query, tracked)
 }
@@ -71,21 +75,13 @@ async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): P
 }
 
 type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
-type Paid = NonNullable<Awaited<ReturnType<typeof paidNamesOf>>>
 
 const ofMessages = (context: Context, { packets, sentMs, ...blocks }: Sent, tracked: TrackedTx | null): TxStatus =>
   withBlocks({ ...decide(context, { packets, tracked }), updatedAt: millisecondsText(sentMs) }, blocks)
 
-async function ofPayments(query: TxQuery, { paidNames, paidMs, block }: Paid): Promise<TxStatus> {
-  // messages to the hub decide first, and may have been stored together with the payment
-  const sent = await packetsOf(query)
-  if (sent) return ofMessages(query.context, sent, null)
-  return { ...decide(query.context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
-}
-
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer
-  if (!tracked?.sender) void rememberFromHub(query)
+  if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
   const { block } = tail.bids[0]!
   return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(tail.atMs) }
@@ -93,13 +89,8 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
 
 async function rememberFromHub(query: TxQuery): Promise<void> {
   const hub = chainsOf(query.context)[0]
-  if (!hub) return
-  try {
-    const seen = await hub.transaction(toHex(query.tx), NONE_CONFIRMED)
-    if (seen.state !== 'unknown') await remember(query, hub, seen)
-  } catch {
-    // the next poll tries again
-  }
+  const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
+  if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
 }
 
 const remember = (
@@ -150,14 +141,13 @@ async function askChains(
   ask: (chain: ChainPort) => Promise<ChainTx>,
 ): Promise<{ chain: ChainPort; seen: ChainTx }> {
   const answers = await Promise.allSettled(chains.map(ask))
-  const known = answers.findIndex((answer) => answer.status === 'fulfilled' && answer.value.state !== 'unknown')
-  const chain = chains[Math.max(known, 0)]
-  if (!chain) throw new ChainUnavailableError('no chain of this network is configured')
+  for (const [i, answer] of answers.entries())
+    if (answer.status === 'fulfilled' && answer.value.state !== 'unknown')
+      return { chain: chains[i]!, seen: answer.value }
   const failed = answers.find((answer) => answer.status === 'rejected')
-  const answer = answers[known]
-  if (answer?.status === 'fulfilled') return { chain, seen: answer.value }
   if (failed) throw failed.reason
-  return { chain, seen: { state: 'unknown' } }
+  if (!chains[0]) throw new ChainUnavailableError('no chain of this network is configured')
+  return { chain: chains[0], seen: { state: 'unknown' } }
 }
 
 async function replacementOf(

@@ -9,9 +9,8 @@ describe('parseTxId', () => {
     fc.assert(
       fc.property(bytes(32), bytes(64), (hash, signature) => {
         const hex = Buffer.from(hash).toString('hex')
-        expect(parseTxId(`0x${hex.toUpperCase()}`)).toEqual({ type: 'evm', hash: `0x${hex}` })
-        const text = bs58.encode(signature)
-        expect(parseTxId(text)).toEqual({ type: 'solana', signature: text })
+        expect(parseTxId(`0x${hex.toUpperCase()}`)).toEqual(Buffer.from(hash))
+        expect(parseTxId(bs58.encode(signature))).toEqual(Buffer.from(signature))
       }),
     )
   })

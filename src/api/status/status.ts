@@ -1,37 +1,59 @@
-import type { Hex } from '../../chains/chain.js'
+import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { isTerminal, type Status } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
 import { solanaStatus } from './solana.js'
 
-/** Id of a transaction: an EVM hash, or a Solana signature. */
-type TxId = { type: 'evm'; hash: Hex } | { type: 'solana'; signature: string }
-
 const HASH = /^0x[0-9a-fA-F]{64}$/
+const HASH_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-/** Parses a transaction's id by its form; null for any other text. */
-export function parseTxId(input: string): TxId | null {
-  if (HASH.test(input)) return { type: 'evm', hash: input.toLowerCase() as Hex }
-  return decodeBase58(input, SIGNATURE_BYTES) ? { type: 'solana', signature: input } : null
-}
-
-/** Raw bytes of a transaction's id. */
-export const idBytes = (id: TxId): Buffer =>
-  id.type === 'evm' ? fromHex(id.hash) : Buffer.from(decodeBase58(id.signature, SIGNATURE_BYTES)!)
+/** Raw bytes of an EVM hash or of a Solana signature, told apart by their length; null for any other text. */
+export const parseTxId = (input: string): Buffer | null =>
+  HASH.test(input) ? fromHex(input as `0x${string}`) : decodeBase58(input, SIGNATURE_BYTES)
 
 /**
- * The status of a registration transaction on any chain; null for a text that is no transaction's id.
+ * The status of a registration transaction on any chain.
  * @throws ChainUnavailableError as evmStatus and solanaStatus
  */
-export async function statusOf(context: Context, tx: string): Promise<TxStatus | null> {
-  const id = parseTxId(tx)
-  if (!id) return null
-  return id.type === 'evm' ? evmStatus(context, id.hash) : solanaStatus(context, id.signature)
-}
+export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
+  tx.length === HASH_BYTES ? evmStatus(context, toHex(tx)) : solanaStatus(context, bs58.encode(tx))
 
 /** Tells whether the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')
+
+/**
+ * The status of a transaction once it differs from a known one or is terminal, else as it is after the wait. Where no
+ * place is free it is answered at once.
+ * @param since the status that the caller knows; default: the one that is found first
+ * @returns how often it was looked for as well
+ * @throws ChainUnavailableError as statusOf
+ */
+export async function awaitStatus(
+  context: Context,
+  tx: Buffer,
+  { ms, since }: { ms: number; since: Status | undefined },
+): Promise<{ found: TxStatus; looks: number }> {
+  const { caller, waits } = context
+  const free = ms > 0 && caller ? waits.places.take(caller.address) : null
+  if (!caller || typeof free !== 'function') return { found: await statusOf(context, tx), looks: 1 }
+  try {
+    const signal = caller.stay(ms)
+    let known = since
+    for (let looks = 1; ; looks++) {
+      const progress = await waits.progressOf(tx)
+      const found = await statusOf(context, tx)
+      known ??= found.status
+      if (found.status !== known || isTerminal(found.status)) return { found, looks }
+      if (await waits.moved(tx, progress, signal)) continue
+      // confirmations have moved meanwhile
+      return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }
+    }
+  } finally {
+    free()
+  }
+}

@@ -3,11 +3,10 @@ import { addressToWord, decodeWallet } from '../../registry/primitives/address.j
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { mapInTurns } from '../guard/slices.js'
-import { JSON_TYPE } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { pageCost } from '../limits/costs.js'
-import { pageOf, pageQuery, pageRequest, sinceOf, versionOf } from '../v1/events.js'
+import { pageAnswer, pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
@@ -108,11 +107,8 @@ const events = route.get('/v0.1/events', {
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
-    const { nextPage, items, resume } = page
-    const shown = await mapInTurns(items, (item) => (isShown(item.event) ? [jsonOf(item.event, item)] : []))
-    const next = nextPage ? `"nextPage":${JSON.stringify(nextPage)},` : ''
-    const text = `{${next}"items":[${shown.flat().join()}],"resume":${JSON.stringify(resume)}}`
-    return { status: 200, content: { type: JSON_TYPE, text }, version: versionOf(page) }
+    const shown = await mapInTurns(page.items, (item) => (isShown(item.event) ? [jsonOf(item.event, item)] : []))
+    return pageAnswer(page, shown.flat())
   },
 })
 

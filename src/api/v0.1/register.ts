@@ -7,7 +7,7 @@ import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
-import { isOfJournal, statusOf } from '../status/status.js'
+import { isOfJournal, parseTxId, statusOf } from '../status/status.js'
 import {
   EVM_QUOTE_ERRORS,
   EvmTransactionSchema,
@@ -138,7 +138,8 @@ export const statusRoute = {
 /** The bare status of a transaction; `not_found` for a text that is no transaction id. */
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
-  const found = await statusOf(context, tx)
+  const id = parseTxId(tx)
+  const found = id && (await statusOf(context, id))
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unspentOf(found) : CHAIN_COST - 1,

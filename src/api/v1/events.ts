@@ -4,7 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
 import { requireAddress } from '../http/address.js'
-import { eventStream, ok, okJson } from '../http/answer.js'
+import { type Answer, eventStream, ok, okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -103,24 +103,18 @@ const events = route.get('/v1/events', {
       sinceMs: sinceOf(request.query),
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
-    const items = page.items.map((item, i) => (i === 0 ? write(item) : `,${write(item)}`))
-    const next = page.nextPage ? `"nextPage":"${page.nextPage}",` : ''
-    const end = `],${next}"resume":"${page.resume}"}`
-    return { ...okJson(bytesOf(['{"items":[', ...items, end])), version: versionOf(page) }
+    return pageAnswer(page, page.items.map(write))
   },
 })
 
-/** Texts one after another as bytes; a text of them all would be as long again, in memory that nobody has touched. */
-function bytesOf(texts: readonly string[]): Buffer {
-  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0))
-  let at = 0
-  for (const text of texts) at += bytes.write(text, at)
-  return bytes
+/** Answer of a feed page in both versions. @param items JSON of each event */
+export function pageAnswer(
+  { nextPage, resume }: { nextPage?: string; resume: string },
+  items: readonly string[],
+): Answer {
+  const next = nextPage ? `"nextPage":"${nextPage}",` : ''
+  return okJson(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
 }
-
-/** Bounds of a page: the events between two numbers never change, and a page's token tells where it ends. */
-export const versionOf = ({ generation, items, nextPage, resume }: Awaited<ReturnType<typeof feedPage>>): string =>
-  [generation, items[0]?.number ?? 0, items.length, nextPage ? 1 : 0, resume].join('.')
 
 /** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
 export function pageQuery(limit: PageLimit, unit: string) {
@@ -142,7 +136,7 @@ export function pageQuery(limit: PageLimit, unit: string) {
   })
 }
 
-/** Answer of a feed page in both versions. */
+/** Schema of a feed page in both versions. */
 export function pageOf(item: z.ZodType) {
   return z.object({
     items: z.array(item),
@@ -169,9 +163,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
-/** Filter of a stream of the feed. @throws ApiError unsupported_address, invalid_request */
-const filterOf = (query: Query) => ({ from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') })
-
+/** @throws ApiError unsupported_address */
 function actorOf(query: Query): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireAddress(text, 'from').bytes
@@ -196,7 +188,8 @@ const stream = route.get('/v1/events/stream', {
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle({ query, isTestnet }, context) {
     const token = context.caller?.lastEventId ?? query.get('resume')
-    return eventStream(await openStream(context, { isTestnet, token, ...filterOf(query) }))
+    const filter = { from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') }
+    return eventStream(await openStream(context, { isTestnet, token, ...filter }))
   },
 })
 

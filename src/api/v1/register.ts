@@ -10,8 +10,7 @@ import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
-import { isOfJournal } from '../status/status.js'
-import { awaitStatus } from '../status/wait.js'
+import { awaitStatus, isOfJournal, parseTxId } from '../status/status.js'
 import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -168,8 +167,10 @@ const solana = route.post('/v1/names/register/solana', {
   },
 })
 
-/** Decimals of SOL: 10^9 lamports. */
-const SOL_DECIMALS = 9
+const SOLANA = {
+  ...{ chainId: null, role: 'spoke', canRegister: true, explorer: null },
+  gasToken: { symbol: 'SOL', decimals: 9 },
+}
 
 const NetworkSchema = named('Network', {
   network: z.string().openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
@@ -189,28 +190,16 @@ const networks = route.get('/v1/networks', {
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: answers('Hubs first', z.array(NetworkSchema)),
   handle: async (_request, { chains, solana }) =>
-    ok([...chains.map(evmView).sort((a, b) => a.role.localeCompare(b.role)), ...solana.map(solanaView)]),
+    ok([...[...chains].sort((a, b) => a.role.localeCompare(b.role)), ...solana].map(networkView)),
 })
 
-const evmView = ({ label, role, network, gasToken, isWatchOnly, chainId, explorer }: ChainPort) => ({
-  network: label,
-  chainId,
-  role,
-  isTestnet: network === 'testnet',
-  gasToken,
-  canRegister: !isWatchOnly,
-  explorer,
-})
-
-const solanaView = ({ label, network }: SolanaPort) => ({
-  network: label,
-  chainId: null,
-  role: 'spoke',
-  isTestnet: network === 'testnet',
-  gasToken: { symbol: 'SOL', decimals: SOL_DECIMALS },
-  canRegister: true,
-  explorer: null,
-})
+const networkView = (port: ChainPort | SolanaPort) => {
+  const { label, network } = port
+  const place = { network: label, isTestnet: network === 'testnet' }
+  if (!('role' in port)) return { ...place, ...SOLANA }
+  const { role, gasToken, isWatchOnly, chainId, explorer } = port
+  return { ...place, chainId, role, gasToken, canRegister: !isWatchOnly, explorer }
+}
 
 /** Every status of the interface (registry/status.ts). */
 export const STATUSES = [
@@ -301,9 +290,10 @@ const status = route.get('/v1/names/register/tx/:tx', {
   async handle({ params, query }, context) {
     const tx = params.tx!
     const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_STAY_MS)
-    const waited = await awaitStatus(context, tx, { ms, since: wordOf(query, 'since', STATUSES) })
-    if (!waited) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
-    const { found, looks } = waited
+    const since = wordOf(query, 'since', STATUSES)
+    const id = parseTxId(tx)
+    if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    const { found, looks } = await awaitStatus(context, id, { ms, since })
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
     return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isPassing: !isOfJournal(tx, found) }
