@@ -32,11 +32,11 @@ export interface Asking<T> {
 /**
  * Asks whenever the key changes, and again after a pause while the page is open and seen.
  * @param key null for nothing yet
- * @param ask gets the key, what ends the question, and the answer before
+ * @param ask gets the key and what ends the question
  */
 export function useAsked<T>(
   key: string | null,
-  ask: (key: string, signal: AbortSignal, before: T | undefined) => Promise<T>,
+  ask: (key: string, signal: AbortSignal) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0 }: Asking<T> = {},
 ): Asked<T> {
   const [asked, setAsked] = useState<Asked<T>>({})
@@ -47,15 +47,13 @@ export function useAsked<T>(
     if (key === null) return
     const closed = new AbortController()
     const { signal } = closed
-    let before: T | undefined
     void repeat(
       signal,
       () => latest.current.everyMs,
       async () => {
         try {
-          const data = await latest.current.ask(key, signal, before)
+          const data = await latest.current.ask(key, signal)
           if (signal.aborted) return true
-          before = data
           setAsked({ data })
           return latest.current.isLast(data)
         } catch (error) {
