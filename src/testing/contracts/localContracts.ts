@@ -80,10 +80,7 @@ async function deploy(
   const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map((of) => operatorAccount(of).address)
   const roles = { ...client, relayer: relayer!, owner: owner!, pauser: pauser! }
   const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
-  const { app, endpoint, block } =
-    role === 'hub'
-      ? await deployHub(settings).then(({ hub, ...rest }) => ({ app: hub, ...rest }))
-      : await deploySpoke({ ...settings, hubEid }).then(({ spoke, ...rest }) => ({ app: spoke, ...rest }))
+  const { app, endpoint, block } = await (role === 'hub' ? deployHub(settings) : deploySpoke({ ...settings, hubEid }))
   const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
   const { payments } = await deployCommunityPayments(roles)
   return {
