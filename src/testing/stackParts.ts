@@ -7,7 +7,7 @@ import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
 import { WorldError } from './chains/verbs.js'
 import { chainsFile, connectChains, previousChains, writeChains } from './contracts/localContracts.js'
-import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './processes/daemonProcess.js'
+import { type DaemonEnvironment, isHalted, startDaemonProcess } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
@@ -113,20 +113,11 @@ export async function startChains(
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
     definitions.map((definition) => {
-      const rpcUrl = attached[definition.label]
-      const hubEid = hubEidOf(definition.network)
-      if (rpcUrl !== undefined) return attachChain(definition, hubEid, rpcUrl)
-      return startLocalChain({
-        definition,
-        hubEid,
-        home: sandbox.home,
-        blockMs,
-        keepState: sandbox.isKept,
-        previous: previous.get(definition.label),
-        onSpawn: (anvil) => sandbox.closers.push(() => anvil.stop()),
-        onEnd: () => sandbox.fail(`anvil of chain ${definition.label} has ended.`),
-        onClose: (close) => sandbox.closers.push(close),
-      })
+      const { label, network } = definition
+      const [rpcUrl, hubEid] = [attached[label], hubEidOf(network)]
+      return rpcUrl === undefined
+        ? startLocalChain(sandbox, { definition, hubEid, blockMs, previous: previous.get(label) })
+        : attachChain(definition, hubEid, rpcUrl)
     }),
   )
   await connectChains(chains)
@@ -210,7 +201,7 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
     onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw error instanceof ChainHaltedError ? new Error(behindJournal(sandbox, error.message)) : error
+    throw isHalted(error.message) ? new Error(behindJournal(sandbox, error.message)) : error
   })
   sandbox.log('the daemon is ready')
 }
