@@ -80,7 +80,7 @@ export async function deployEnds(
 export async function deployPayments(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
   const owner = account(9).address
   const roles = { owner, pauser: owner, relayer }
-  const deployAt = async (at: ChainClients) => (await deployCommunityPayments({ ...deployerOf(at), ...roles })).payments
+  const deployAt = (at: ChainClients) => deployCommunityPayments({ ...deployerOf(at), ...roles })
   const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
   return { hub: onHub, spoke: onSpoke }
 }

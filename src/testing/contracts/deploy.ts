@@ -97,16 +97,13 @@ export interface PaymentsSettings extends DeployClient {
   readonly pauser: Address
 }
 
-/** Deploys the contract for community payments; `block` holds the deployment. */
-export async function deployCommunityPayments(
-  settings: PaymentsSettings,
-): Promise<{ payments: Address; block: bigint }> {
+/** Deploys the contract for community payments. */
+export async function deployCommunityPayments(settings: PaymentsSettings): Promise<Address> {
   const { owner, relayer, pauser } = settings
   const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
   const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
-  const label = 'deploying the payments of communities'
-  const [receipt] = await sendInOrder(settings, [{ label, data }])
-  return { payments: receipt!.contractAddress!, block: receipt!.blockNumber }
+  const [receipt] = await sendInOrder(settings, [{ label: 'deploying the payments of communities', data }])
+  return receipt!.contractAddress!
 }
 
 /** Deploys a token that anybody may mint. */

@@ -82,7 +82,7 @@ async function deploy(
   const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
   const { app, endpoint, block } = await (role === 'hub' ? deployHub(settings) : deploySpoke({ ...settings, hubEid }))
   const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
-  const { payments } = await deployCommunityPayments(roles)
+  const payments = await deployCommunityPayments(roles)
   return {
     contract: lowerCase(app),
     endpoint: lowerCase(endpoint),
