@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { keep, kept } from '../lib/kept.js'
 import { isFinal, readStatus } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
-import type { Account } from './state.js'
+import type { Account, Say } from './state.js'
 import { Unanswered } from './wallets.js'
 
 /** A transaction that was sent from here. */
@@ -64,7 +64,7 @@ const POLL_MS = 1_000
 const POLLS = 120
 
 interface Sent {
-  say: Account['say']
+  say: Say
   /** Message once the payment is sent. */
   sent: string
   /** Tells whether the payment counts. */
@@ -113,7 +113,7 @@ async function followOpen(left: AbortSignal, onEnd: (ended: Followed, status: Tx
  */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
-  say: Account['say'],
+  say: Say,
   onEnd: () => Promise<void>,
 ) {
   const [known, setKnown] = useState(all)
