@@ -237,10 +237,8 @@ function describeNetwork(
   solana: LocalSolana | undefined,
   index: number,
 ): WorldNetwork {
-  const { token } = hub
-  if (!token) throw new Error(`the local hub "${hub.label}" has no token`)
   return {
-    hub: describeChain(hub, (app) => ({ hub: app, token })),
+    hub: describeChain(hub, (app) => ({ hub: app, token: hub.token! })),
     spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
     ...(solana && {
       solana: {

@@ -94,7 +94,8 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-async function runOn(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Runs work by a connection of its own. */
+export async function runOn(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   await client.connect()
   try {
