@@ -32,11 +32,6 @@ export interface ChainVerbs {
   advance(seconds: number): Promise<void>
 }
 
-interface Mining extends ChainVerbs {
-  /** Ends what mines in this process. */
-  end(): Promise<void>
-}
-
 export interface VerbOptions {
   label: string
   rpcUrl: string
@@ -49,7 +44,7 @@ export interface VerbOptions {
  * Verbs of a chain. Methods that anvil and Hardhat both know are called by Hardhat's names. A chain of ours mines in
  * this process from its first `pause` or `reorg` on: anvil's own interval can't be stopped for a moment.
  */
-export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mining {
+export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): ChainVerbs & { end(): Promise<void> } {
   const clients: LocalClients = localClients({ rpcUrl }, chainId)
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
@@ -95,6 +90,7 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
       await ask('evm_increaseTime', [seconds])
       await mine()
     },
+    /** Ends what mines in this process. */
     end: async () => (await miner)?.stop(),
   }
 }

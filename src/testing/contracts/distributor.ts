@@ -18,9 +18,7 @@ export interface DistributorSettings extends DeployClient {
 }
 
 /** Deploys the distributor of an airdrop; `block` holds the deployment. */
-export async function deployDistributor(
-  settings: DistributorSettings,
-): Promise<{ distributor: Address; block: bigint; endsAtS: bigint }> {
+export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address
   const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
