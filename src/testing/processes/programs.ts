@@ -11,7 +11,7 @@ export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** Command that runs a program of this package in Node: its source through tsx in a checkout, else its build. @param program `cli`, … */
+/** Command of a program in Node: its source through tsx in a checkout, else its build. @param program `cli`, … */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))

@@ -174,7 +174,7 @@ function choiceOf(family: string, key: 'evm' | 'solana'): HTMLElement {
 const STYLE = `
   test-wallet { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
     padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
-  test-wallet select { width: auto; font: inherit; padding: 0.25rem; color: #fff; background: #5b3a12; border: 1px solid #e7a866; border-radius: 0.375rem }
+  test-wallet select { min-height: 0; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
 `
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(STYLE)
