@@ -74,7 +74,7 @@ export async function fillChain(
   const testClient = createTestClient({ chain, transport, mode: 'anvil' })
   const roles = { owner: account.address, relayer: account.address, pauser: account.address }
   const deployed = await deployHub({ walletClient, publicClient, eid: EID, minimumWei: MINIMUM_WEI, ...roles })
-  const hub = deployed.hub.toLowerCase() as Hex
+  const hub = deployed.app.toLowerCase() as Hex
   const record = await publicClient.readContract({ address: hub, abi: bidEmitterAbi, functionName: 'recordHash' })
   await testClient.setCode({ address: hub, bytecode: bidEmitterRuntimeBytecode })
   await testClient.setStorageAt({ address: hub, index: 0, value: record })

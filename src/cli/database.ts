@@ -19,7 +19,7 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
     )
   }
   const { createDatabase, runningServer, startPostgres } = await import('../testing/processes/postgres.js')
-  const running = await runningServer(dataDir)
+  const running = runningServer(dataDir)
   const server = running === undefined ? await startPostgres({ dataDir }) : undefined
   try {
     return await work(await createDatabase(running ?? server!.url, 'clusterd'))

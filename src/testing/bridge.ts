@@ -1,8 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { notify } from '../db/pg/notify.js'
 import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWhole } from './chains/verbs.js'
+import { runOn } from './processes/postgres.js'
 
 /** Actions of a test on the bridge, whose messages the daemon's relayer brings to the hubs. */
 export interface Bridge {
@@ -28,17 +29,12 @@ const KEEP = `${NAME}_keep`
  * and knows nothing of it.
  */
 export function bridgeOf(databaseUrl: string): Bridge {
-  const within = async (work: (client: pg.Client) => Promise<unknown>): Promise<void> => {
-    const client = new pg.Client({ connectionString: databaseUrl })
-    await client.connect()
-    try {
+  const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
+    runOn(databaseUrl, async (client) => {
       await client.query('BEGIN')
       await work(client)
       await client.query('COMMIT')
-    } finally {
-      await client.end()
-    }
-  }
+    })
   const dropTriggers = (client: pg.Client) =>
     client.query(`DROP TRIGGER IF EXISTS ${NAME} ON jobs; DROP TRIGGER IF EXISTS ${KEEP} ON jobs`)
   const delay = (ms: number) =>

@@ -1,7 +1,6 @@
-import { type Account, encodeFunctionData, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
+import { type Account, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../chains/evm/bridge/calls.js'
-import { hubAbi } from '../chains/evm/contracts/index.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
 import { type LocalChain, localClients, mineQuickly, walletOf } from './chains/localChain.js'
@@ -55,31 +54,14 @@ type Bids = Pick<Seed['tx'], 'finalized' | 'lost'>
 async function seedBids(chain: LocalChain): Promise<Bids> {
   const found = await findBids(chain)
   if (found) return found
-  const finalized = await mineQuickly(chain, chain.chainId, async () => {
-    const hash = await placeSeedBids(chain)
-    await succeeded(chain, await bidForCommunities(chain))
-    return hash
-  })
-  await confirm(chain)
-  const bids = await findBids(chain)
-  if (!bids) throw new Error(`seeding chain ${chain.label}: ${finalized} is mined and its bids are not found`)
-  return bids
-}
-
-async function placeSeedBids(chain: LocalChain): Promise<Hex> {
-  const won = await placeBid(chain, operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI)
-  const others = [
+  const admin = privateKeyToAccount(seedAdmin().privateKey)
+  const [finalized, lost] = await confirmed(chain, async () => [
+    await placeBid(chain, operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI),
     await placeBid(chain, operatorAccount('seedLoser'), [CONTESTED_NAME], SECOND_FEE_WEI),
     await placeBid(chain, operatorAccount('neighbour'), [NEIGHBOUR_NAME], SECOND_FEE_WEI),
-  ]
-  for (const hash of [won, ...others]) await succeeded(chain, hash)
-  return won
-}
-
-/** Bid for both community names, by the well-known wallet. */
-function bidForCommunities(chain: LocalChain): Promise<Hex> {
-  const admin = privateKeyToAccount(seedAdmin().privateKey)
-  return placeBid(chain, admin, [OPEN_COMMUNITY, PAID_COMMUNITY], SECOND_FEE_WEI)
+    await placeBid(chain, admin, [OPEN_COMMUNITY, PAID_COMMUNITY], SECOND_FEE_WEI),
+  ])
+  return { finalized: finalized!, lost: lost! }
 }
 
 const placeBid = (chain: LocalChain, account: Account, names: readonly string[], feeWei: bigint): Promise<Hex> =>
@@ -99,7 +81,6 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
-  if (!(await isOwned(chain, CONTESTED_NAME))) return undefined
   const fromBlock = BigInt(chain.config.startBlock)
   const logs = await reader.getLogs({ address: chain.config.contract, event: bidEvent, fromBlock, toBlock: 'latest' })
   const bids = logs.filter((log) => log.args.name === word)
@@ -109,14 +90,6 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   return finalized && lost ? { finalized, lost } : undefined
 }
 
-async function isOwned(chain: LocalChain, name: string): Promise<boolean> {
-  const { data } = await localClients(chain, chain.chainId).reader.call({
-    to: chain.config.contract,
-    data: encodeFunctionData({ abi: hubAbi, functionName: 'ownerOf', args: [toHex(nameToWord(name))] }),
-  })
-  return data !== undefined && BigInt(data) !== 0n
-}
-
 // ---- one that stays in the hub's mempool
 
 /** Anvil forgets its mempool at its end, so the same bytes, with the same hash, are sent at every start. */
@@ -124,47 +97,42 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const { reader } = localClients(chain, chain.chainId)
   const account = operatorAccount('seedWaiter')
   const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
-  const { chainId } = chain
-  const signed = await account.signTransaction({ ...bid, type: 'eip1559', chainId, nonce: UNREACHED_NONCE })
+  const fixed = { type: 'eip1559', chainId: chain.chainId, nonce: UNREACHED_NONCE } as const
+  const signed = await account.signTransaction({ ...bid, ...fixed })
   return reader.sendRawTransaction({ serializedTransaction: signed })
 }
 
 // ---- one that stays on the bridge
 
 async function seedMessage(chain: LocalChain): Promise<Hex> {
-  const found = await findMessage(chain)
-  if (found) return found
+  const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
+  const [from, fromBlock] = [addressWord(account.address), BigInt(config.startBlock)]
+  const sending = { address: config.contract, event: sentEvent, args: { from }, fromBlock, toBlock: 'latest' } as const
+  const [found] = await localClients(chain, chainId).reader.getLogs(sending)
+  if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
-  const { rpcUrl, chainId } = chain
   const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
   const call = await bridgeCall(
-    { rpcUrl, chainId, contracts: { spoke: chain.config.contract } },
+    { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
-  const hash = await mineQuickly(chain, chain.chainId, async () => {
-    const sent = await walletOf(chain, chain.chainId, account).sendTransaction(call)
-    await succeeded(chain, sent)
-    return sent
-  })
-  await confirm(chain)
-  return hash
-}
-
-async function findMessage(chain: LocalChain): Promise<Hex | undefined> {
-  const { reader } = localClients(chain, chain.chainId)
-  const fromBlock = BigInt(chain.config.startBlock)
-  const logs = await reader.getLogs({ address: chain.config.contract, event: sentEvent, fromBlock, toBlock: 'latest' })
-  const own = addressWord(operatorAccount('seedTraveller').address)
-  return logs.find((log) => log.args.from === own)?.transactionHash
+  const [sent] = await confirmed(chain, async () => [await walletOf(chain, chainId, account).sendTransaction(call)])
+  return sent!
 }
 
 // ---- shared
 
-async function succeeded(chain: LocalChain, hash: Hex): Promise<void> {
-  const receipt = await receiptOf(localClients(chain, chain.chainId).reader, hash)
-  if (receipt.status !== 'success') throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
+/** Sends transactions and waits until they are confirmed. @throws Error where one reverts */
+async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
+  const { reader, test } = localClients(chain, chain.chainId)
+  const hashes = await mineQuickly(chain, chain.chainId, async () => {
+    const sent = await send()
+    for (const hash of sent)
+      if ((await receiptOf(reader, hash)).status !== 'success')
+        throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
+    return sent
+  })
+  await test.mine({ blocks: CONFIRMING_BLOCKS })
+  return hashes
 }
-
-const confirm = (chain: LocalChain): Promise<void> =>
-  localClients(chain, chain.chainId).test.mine({ blocks: CONFIRMING_BLOCKS })

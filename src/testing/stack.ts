@@ -5,6 +5,7 @@ import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
 import { assertWhole, WorldError } from './chains/verbs.js'
 import { seedCommunities } from './communitySeeds.js'
+import { writeChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
@@ -14,7 +15,6 @@ import {
   type Attached,
   allSettledOrThrow,
   choosePort,
-  describeChains,
   type PostgresHandle,
   startChains,
   startDaemon,
@@ -140,7 +140,7 @@ async function build<N extends Network>(
       ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
   ])
-  describeChains(sandbox, chains, solana, blockMs)
+  writeChains(sandbox.home, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
   const [seeds] = await allSettledOrThrow([
     !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
@@ -237,10 +237,8 @@ function describeNetwork(
   solana: LocalSolana | undefined,
   index: number,
 ): WorldNetwork {
-  const { token } = hub
-  if (!token) throw new Error(`the local hub "${hub.label}" has no token`)
   return {
-    hub: describeChain(hub, (app) => ({ hub: app, token })),
+    hub: describeChain(hub, (app) => ({ hub: app, token: hub.token! })),
     spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
     ...(solana && {
       solana: {

@@ -6,13 +6,12 @@ import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
 import { WorldError } from './chains/verbs.js'
-import { chainsFile, connectChains, previousChains, writeChains } from './contracts/localContracts.js'
-import { ChainHaltedError, type DaemonEnvironment, startDaemonProcess } from './processes/daemonProcess.js'
+import { chainsFile, connectChains, previousChains } from './contracts/localContracts.js'
+import { type DaemonEnvironment, isHalted, startDaemonProcess } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
-import { solanaEntry } from './solana/entry.js'
 import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount } from './world.js'
 
@@ -113,20 +112,11 @@ export async function startChains(
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
     definitions.map((definition) => {
-      const rpcUrl = attached[definition.label]
-      const hubEid = hubEidOf(definition.network)
-      if (rpcUrl !== undefined) return attachChain(definition, hubEid, rpcUrl)
-      return startLocalChain({
-        definition,
-        hubEid,
-        home: sandbox.home,
-        blockMs,
-        keepState: sandbox.isKept,
-        previous: previous.get(definition.label),
-        onSpawn: (anvil) => sandbox.closers.push(() => anvil.stop()),
-        onEnd: () => sandbox.fail(`anvil of chain ${definition.label} has ended.`),
-        onClose: (close) => sandbox.closers.push(close),
-      })
+      const { label, network } = definition
+      const [rpcUrl, hubEid] = [attached[label], hubEidOf(network)]
+      return rpcUrl === undefined
+        ? startLocalChain(sandbox, { definition, hubEid, blockMs, previous: previous.get(label) })
+        : attachChain(definition, hubEid, rpcUrl)
     }),
   )
   await connectChains(chains)
@@ -140,7 +130,8 @@ export async function startSolana(
   options: { networks: number; blockMs: number; rpcUrl: string | undefined },
 ): Promise<LocalSolana | undefined> {
   const solana = await startLocalSolana({
-    slotMs: slotMsOf(options.blockMs),
+    // in proportion to the block time as on the public networks, within limits
+    slotMs: Math.min(400, Math.max(50, Math.round(options.blockMs * 0.4))),
     programs: options.networks,
     logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
     log: sandbox.log,
@@ -152,25 +143,6 @@ export async function startSolana(
   })
   if (solana) sandbox.log(`Solana runs on ${solana.rpcUrl}`)
   return solana ?? undefined
-}
-
-/** Slot time: in proportion to the block time as on the public networks, within limits. */
-function slotMsOf(blockMs: number): number {
-  return Math.min(400, Math.max(50, Math.round(blockMs * 0.4)))
-}
-
-/** Writes the chains file: each network's chains and, with Solana, its registrar, priced by its hub's feeds. */
-export function describeChains(
-  sandbox: Sandbox,
-  chains: readonly LocalChain[],
-  solana: LocalSolana | undefined,
-  blockMs: number,
-): void {
-  const hubs = chains.filter(({ role }) => role === 'hub')
-  const entries = hubs.flatMap(({ network, feeds }, index) =>
-    solana && feeds ? [[network, solanaEntry(solana, index, feeds, blockMs)] as const] : [],
-  )
-  writeChains(sandbox.home, chains, Object.fromEntries(entries))
 }
 
 export interface DaemonAt {
@@ -210,7 +182,7 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
     onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw error instanceof ChainHaltedError ? new Error(behindJournal(sandbox, error.message)) : error
+    throw isHalted(error.message) ? new Error(behindJournal(sandbox, error.message)) : error
   })
   sandbox.log('the daemon is ready')
 }

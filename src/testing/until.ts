@@ -1,6 +1,7 @@
+import { Client } from '../client/client.js'
+import { ClusterdError } from '../client/error.js'
 import { askReady } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
-import { ask } from './signIn.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
@@ -36,6 +37,9 @@ export interface EventItem {
 /** Final statuses of a transaction. */
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 
+const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
+  new Client({ url: api, testnet, retries: 0 })
+
 /** Waits for answers of the API; throws the last one at the deadline, or once the condition can't come true. */
 export const until = {
   /** Waits until a registration transaction has a status; throws at once for another final status. */
@@ -45,10 +49,11 @@ export const until = {
     wanted: string | readonly string[],
     options: UntilOptions = {},
   ): Promise<StatusAnswer> {
-    const names = typeof wanted === 'string' ? [wanted] : wanted
+    const names = [wanted].flat()
+    const client = clientOf(at, options)
     let last: StatusAnswer | undefined
-    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async (leftMs) => {
-      const answer = await get<StatusAnswer>(at.api, `/v1/names/register/tx/${tx}`, leftMs, options.testnet)
+    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async (timeoutMs) => {
+      const answer: StatusAnswer = await client.status(tx, { timeoutMs })
       if (answer.status !== last?.status) options.onChange?.(answer)
       last = answer
       if (names.includes(answer.status)) return { done: answer }
@@ -74,15 +79,16 @@ export const until = {
     matches: (event: EventItem) => boolean,
     options: UntilOptions = {},
   ): Promise<EventItem> {
+    const client = clientOf(at, options)
     let page: string | undefined
     let last: EventItem | undefined
-    return poll<EventItem>('an event', options, async (leftMs) => {
-      const query = page === undefined ? '?orderBy=oldest' : `?nextPage=${encodeURIComponent(page)}`
-      type Page = { items: EventItem[]; resume?: string }
-      const answer = await get<Page>(at.api, `/v1/events${query}`, leftMs, options.testnet)
-      page = answer.resume ?? page
-      last = answer.items.at(-1) ?? last
-      const found = answer.items.find(matches)
+    return poll<EventItem>('an event', options, async (timeoutMs) => {
+      const query = page === undefined ? ({ orderBy: 'oldest' } as const) : { nextPage: page }
+      const answer = await client.eventsPage(query, { timeoutMs })
+      page = answer.resume
+      const items: EventItem[] = answer.items
+      last = items.at(-1) ?? last
+      const found = items.find(matches)
       return found ? { done: found } : { seen: last ?? 'an empty feed' }
     })
   },
@@ -91,13 +97,16 @@ export const until = {
 async function poll<T>(
   what: string,
   options: UntilOptions,
-  look: (leftMs: number) => Promise<{ done: T } | { seen: unknown }>,
+  look: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,
 ): Promise<T> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
   const end = performance.now() + deadlineMs
   for (;;) {
-    const result = await look(end - performance.now()).catch((error: unknown) => {
-      if (error instanceof Away) return { seen: error.message }
+    const timeoutMs = Math.max(LEAST_ANSWER_MS, end - performance.now())
+    const result = await look(timeoutMs).catch((error: unknown) => {
+      // the daemon may be restarting
+      if (error instanceof ClusterdError && (error.isTransient || error.code === 'timeout'))
+        return { seen: error.message }
       throw error
     })
     if ('done' in result) return result.done
@@ -106,16 +115,4 @@ async function poll<T>(
     }
     await sleep(POLL_MS)
   }
-}
-
-/** The daemon does not answer: it may be restarting. */
-class Away extends Error {}
-
-async function get<T>(api: string, path: string, leftMs: number, testnet = false): Promise<T> {
-  const query = testnet ? `${path.includes('?') ? '&' : '?'}testnet=true` : ''
-  const signal = AbortSignal.timeout(Math.max(LEAST_ANSWER_MS, Math.ceil(leftMs)))
-  return ask<T>(api, `${path}${query}`, { signal }).catch((error: Error) => {
-    const isAway = error.name === 'TimeoutError' || error instanceof TypeError || error.message.includes(': 503 ')
-    throw isAway ? new Away(`${api} does not answer (${error.message})`) : error
-  })
 }

@@ -5,22 +5,22 @@ import { pageAt, pagePathOf } from './page.js'
 describe('a search', () => {
   const signature = '5'.repeat(88)
   it.each([
-    ['alice', { page: 'name', name: 'alice' }],
-    [' Alice/ ', { page: 'name', name: 'alice' }],
-    ['Club/Alice', { page: 'member', community: 'club', name: 'alice' }],
-    [`0x${'Ab'.repeat(20)}`, { page: 'address', address: `0x${'ab'.repeat(20)}` }],
-    [signature, { page: 'tx', tx: signature }],
-    ['a'.repeat(33), { page: 'address', address: 'a'.repeat(33) }],
-    ['xn--80ak6aa92e.com', { page: 'address', address: 'xn--80ak6aa92e.com' }],
+    ['alice', { text: 'alice', candidates: ['name'] }],
+    [' Alice/ ', { text: 'alice', candidates: ['name'] }],
+    ['Club/Alice', { text: 'club/alice', candidates: ['name'] }],
+    [`0x${'Ab'.repeat(20)}`, { text: `0x${'ab'.repeat(20)}`, candidates: ['address'] }],
+    [signature, { text: signature, candidates: ['tx'] }],
+    ['a'.repeat(33), { text: 'a'.repeat(33), candidates: ['address'] }],
+    ['xn--80ak6aa92e.com', { text: 'xn--80ak6aa92e.com', candidates: ['address'] }],
   ])('takes %s for what its form says', (text, found) => {
     expect(find(text)).toEqual(found)
   })
 
   it('asks where a form fits several', () => {
     const hash = `0x${'ab'.repeat(32)}`
-    expect(find(hash)).toEqual({ page: 'ask', text: hash, candidates: ['cluster', 'address', 'tx'] })
+    expect(find(hash)).toEqual({ text: hash, candidates: ['cluster', 'address', 'tx'] })
     const short = '1BoatSLRHtKNngkdXEeobR76b53LETt'
-    expect(find(short)).toEqual({ page: 'ask', text: short, candidates: ['address', 'name'] })
+    expect(find(short)).toEqual({ text: short, candidates: ['address', 'name'] })
     expect(find('  ')).toBeNull()
   })
 })

@@ -40,7 +40,7 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId: foundry.id })
   const { address } = account
   const roles = { owner: address, relayer: address, pauser: address }
-  hub = (await deployHub({ ...clients(), eid: 30_101, minimumWei: MINIMUM_WEI, ...roles })).hub
+  hub = (await deployHub({ ...clients(), eid: 30_101, minimumWei: MINIMUM_WEI, ...roles })).app
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl }, contract: hub.toLowerCase() as Hex })
 })
 afterAll(async () => {

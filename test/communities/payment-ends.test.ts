@@ -135,7 +135,10 @@ describe('a payment that nobody speaks about', () => {
     const later = [await at.pay({ name: 'kept', by: 4 }), await at.pay({ name: 'kept', by: 5 })]
     await at.confirm()
     await at.judge()
-    expect(await Promise.all(later.map((one) => outcomeOf(one.tx)))).toEqual(['finalized held', 'lost_bid name_taken held'])
+    expect(await Promise.all(later.map((one) => outcomeOf(one.tx)))).toEqual([
+      'finalized held',
+      'lost_bid name_taken held',
+    ])
     expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([at.addressOf(4).toLowerCase(), true])
     await at.giveBack({ releaseAfterMs: 0 })
   })

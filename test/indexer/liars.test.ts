@@ -65,7 +65,7 @@ const noState = answering(() => ({ result: undefined, error: { code: -32_000, me
 beforeAll(async () => {
   world = await startHubWorld()
   const [publicClient, roles] = [world.public, { owner: payer(9), relayer: payer(9), pauser: payer(9) }]
-  const { payments } = await deployCommunityPayments({
+  const payments = await deployCommunityPayments({
     ...roles,
     publicClient,
     walletClient: clients().walletClient(9),

@@ -157,7 +157,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
     firstLost = Number(await reader.getBlockNumber()) + 1
     ;[lostTx, bridgedTx] = await Promise.all([register('1', lost, 'finalized'), register('8453', bridged, 'finalized')])
     oldFeed = (await feed()).body
-    await miner.reorgFrom(firstLost)
+    await miner.paused(async () =>
+      reorg(hubOf('mainnet', stack), Number(await reader.getBlockNumber({ cacheTime: 0 })) - firstLost + 1),
+    )
     expect(await readOwner(nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
 
     const isHalted = async () => (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))

@@ -9,8 +9,9 @@ import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpPr
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { type DaemonProcess, startDaemonProcess } from '../../src/testing/processes/daemonProcess.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { ask as askOnce, signIn } from '../../src/testing/signIn.js'
+import { signIn } from '../../src/testing/signIn.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { ask as askOnce } from '../support/askOnce.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** What the design promises, from the moment a leader says nothing more. */

@@ -60,17 +60,17 @@ export async function deployEnds(
     deployMessageLibrary(hubClient, onHub.endpoint, relayer),
     deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
   ])
-  const hubEnd = { ...hubClient, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.hub }
-  const spokeEnd = { ...spokeClient, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.spoke }
+  const hubEnd = { ...hubClient, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.app }
+  const spokeEnd = { ...spokeClient, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.app }
   await Promise.all([
-    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.spoke, price: ETH_PRICE }]),
-    connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.hub, price }]),
+    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_PRICE }]),
+    connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),
   ])
   return {
-    hub: onHub.hub,
+    hub: onHub.app,
     hubEndpoint: onHub.endpoint,
     hubLibrary,
-    spoke: onSpoke.spoke,
+    spoke: onSpoke.app,
     spokeEndpoint: onSpoke.endpoint,
     spokeLibrary,
   }
@@ -80,7 +80,7 @@ export async function deployEnds(
 export async function deployPayments(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
   const owner = account(9).address
   const roles = { owner, pauser: owner, relayer }
-  const deployAt = async (at: ChainClients) => (await deployCommunityPayments({ ...deployerOf(at), ...roles })).payments
+  const deployAt = (at: ChainClients) => deployCommunityPayments({ ...deployerOf(at), ...roles })
   const [onHub, onSpoke] = await Promise.all([deployAt(hub), deployAt(spoke)])
   return { hub: onHub, spoke: onSpoke }
 }

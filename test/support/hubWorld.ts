@@ -58,7 +58,11 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
   ])
   const { public: client, test, walletClient } = chainAt(anvil.rpcUrl, HUB_CHAIN_ID)
   const owner = account(9).address
-  const { hub, endpoint, block } = await deployHub({
+  const {
+    app: hub,
+    endpoint,
+    block,
+  } = await deployHub({
     walletClient: walletClient(9),
     publicClient: client,
     eid: HUB_EID,

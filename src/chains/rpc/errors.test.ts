@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
-import { fill, RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
+import { RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
 import { isEvmFailure, type RpcError } from './errors.js'
 import { createRpc } from './evm.js'
 
@@ -34,6 +34,47 @@ const REVERTS: readonly Wording[] = [
   { status: 200, code: 3, message: 'execution reverted: no', data: '0x08c379a0' },
   { status: 200, code: -32000, message: 'out of gas' },
   { status: 200, code: -32601, message: 'the method eth_call does not exist/is not available: method not found' },
+]
+
+/** Refusals of a range of 1,429 blocks, of which 429 are allowed: that number is not to be mistaken for a status. */
+const TOO_WIDE: readonly Wording[] = [
+  ...RANGE_LIMITS,
+  // Alchemy, with and without a plan
+  {
+    ...{ status: 400, code: -32600 },
+    message: 'up to a 429 block range. Based on your parameters, this block range should work: [0x1, 0x2]',
+  },
+  {
+    status: 200,
+    code: -32602,
+    message: 'Log response size exceeded. You can make requests with up to a 429 block range',
+  },
+  // Infura
+  { status: 200, code: -32602, message: 'range 1429 exceeds limit of 429' },
+  {
+    status: 200,
+    code: -32005,
+    message: 'query returned more than 10000 results. Try with this block range [0x1, 0x2].',
+  },
+  // dRPC, Ankr, Chainstack, BlockPI, Cloudflare
+  { status: 400, code: 35, message: 'ranges over 429 blocks are not supported on freetier' },
+  { status: 200, code: -32600, message: 'block range is too wide' },
+  { status: 200, code: -32000, message: 'Block range limit exceeded.' },
+  { status: 200, code: -32602, message: 'eth_getLogs is limited to 429 block range.' },
+  { status: 200, code: -32047, message: 'Invalid eth_getLogs request. Max range: 429' },
+  // reth, besu, Avalanche's coreth, Sonic, Moonbeam's frontier
+  { status: 200, code: -32602, message: 'query exceeds max block range 429' },
+  { status: 200, code: -32005, message: 'Requested range exceeds maximum RPC range limit' },
+  { status: 200, code: -32000, message: 'requested too many blocks from 1 to 1429, maximum is set to 429' },
+  { status: 200, code: -32000, message: 'too wide blocks range, the limit is 429' },
+  { status: 200, code: -32603, message: 'block range is too wide (maximum 429)' },
+]
+
+/** Answers to who asks too often. */
+const TOO_OFTEN: readonly Wording[] = [
+  ...RATE_LIMITS,
+  { status: 429, code: 429, message: 'Your app has exceeded its compute units per second capacity.' },
+  { status: 429, code: -32007, message: '50/second request limit reached - reduce calls per second' },
 ]
 
 let anvil: Anvil
@@ -76,13 +117,12 @@ async function sayer({ status, code, message, data }: Wording, headers: Record<s
 }
 
 describe('what nodes and providers say', () => {
-  // 429 blocks, so that the number is not mistaken for a status
-  it.each(RANGE_LIMITS)('a range too wide: $message', async (wording) => {
-    const url = await sayer(fill(wording, 429, 1_429))
+  it.each(TOO_WIDE)('a range too wide: $message', async (wording) => {
+    const url = await sayer(wording)
     expect((await faultOf(url, 'eth_getLogs')).fault).toBe('too_much')
   })
 
-  it.each(RATE_LIMITS)('asked too often: $message', async (wording) => {
+  it.each(TOO_OFTEN)('asked too often: $message', async (wording) => {
     const url = await sayer(wording, { 'retry-after': '3' })
     expect(await faultOf(url, 'eth_getLogs')).toMatchObject({ fault: 'rate_limited', retryAfterMs: 3_000 })
   })

@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { createUpstream } from '../faultProxy/upstream.js'
 import { missingPart, nativePackage } from '../processes/platform.js'
 import { freePort } from '../processes/ports.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
@@ -48,7 +47,7 @@ export interface Anvil extends ProcessHandle {
 }
 
 /**
- * Starts anvil on loopback and waits until it answers. A restart on the same `statePath` continues with its blocks,
+ * Starts anvil on loopback and waits until it listens. A restart on the same `statePath` continues with its blocks,
  * receipts and logs (past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them).
  * @throws Error with one line that names the cause: package absent, port taken, state file lost, ...
  */
@@ -93,7 +92,7 @@ async function launch(command: string, options: AnvilOptions): Promise<{ child: 
     const boundFile = `${logFile}.${process.pid}.${port}.bound`
     const child = await spawnChild({ command, args: argsOf(options, port, boundFile), logFile, exitSignal: 'SIGINT' })
     try {
-      await waitUntilReady(child, port, options.chainId, boundFile)
+      await waitUntilBound(child, options.chainId, boundFile)
       return { child, port }
     } catch (error) {
       await child.end('SIGKILL', 0)
@@ -131,20 +130,9 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
   ]
 }
 
-async function waitUntilReady(child: Child, port: number, chainId: number, boundFile: string): Promise<void> {
-  const bound = await waitFor(() => child.hasExited() || fs.existsSync(boundFile), READY_DEADLINE_MS)
-  if (bound && !child.hasExited()) {
-    const answers = await waitFor(async () => (await askChainId(port)) === chainId, READY_DEADLINE_MS)
-    if (answers) return
-  }
+async function waitUntilBound(child: Child, chainId: number, boundFile: string): Promise<void> {
+  const isBound = await waitFor(() => child.hasExited() || fs.existsSync(boundFile), READY_DEADLINE_MS)
+  if (isBound && !child.hasExited()) return
   const said = child.logTail().trim().split('\n', 1)[0]
   throw new Error(`starting anvil for chain ${chainId}: ${said || 'no answer'}`)
-}
-
-async function askChainId(port: number): Promise<number | undefined> {
-  try {
-    return Number((await createUpstream(`http://${HOST}:${port}`, 2_000)('eth_chainId', [])).result)
-  } catch {
-    return undefined
-  }
 }

@@ -7,11 +7,6 @@ const LOOK_MS = 200
 /** Pause after a copy, as a multiple of its duration, so that copying costs 5 % of a core at most. */
 const PAUSE_PER_COST = 20
 
-export interface StateKeeper {
-  /** Copies a changed file, if it parses, and ends the polling. */
-  stop(): Promise<void>
-}
-
 /** Path of the checked copy of an anvil state file. */
 export function checkedCopyOf(statePath: string): string {
   return `${statePath}.checked`
@@ -55,7 +50,7 @@ function withOneGenesis(bytes: Buffer): Buffer {
 }
 
 /** Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed. */
-export function keepCheckedCopy(statePath: string): StateKeeper {
+export function keepCheckedCopy(statePath: string) {
   let stopped = false
   let seen = ''
   const copyIfNew = () => {
@@ -75,6 +70,7 @@ export function keepCheckedCopy(statePath: string): StateKeeper {
     }
   })()
   return {
+    /** Copies a changed file, if it parses, and ends the polling. */
     async stop() {
       stopped = true
       await loop

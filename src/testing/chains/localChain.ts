@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ensureContracts } from '../contracts/localContracts.js'
 import { isPortFree } from '../processes/ports.js'
+import type { Sandbox } from '../processes/sandbox.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import type { ChainContracts, ChainDefinition, ChainEntry, KnownChain, RunningChain } from './localChains.js'
 import { type ChainVerbs, chainVerbs } from './verbs.js'
@@ -28,44 +29,39 @@ export interface LocalChainOptions {
   definition: ChainDefinition
   /** LayerZero's endpoint id of its network's hub. */
   hubEid: number
-  home: string
   blockMs: number
-  /** Tells whether to keep the chain in `<home>/anvil` over restarts. */
-  keepState: boolean
   /** Entry of an earlier start. */
   previous: KnownChain | undefined
-  onSpawn: (anvil: Anvil) => void
-  /** Called when anvil ends unrequested. */
-  onEnd: () => void
-  /** Gets what ends with the world. */
-  onClose: (close: () => Promise<void>) => void
 }
 
-/** Starts a chain and deploys the contracts that its state lacks. */
-export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
-  const { definition, home } = options
-  const statePath = options.keepState ? path.join(home, 'anvil', `${definition.label}.json`) : undefined
+/** Starts a chain and deploys the contracts that its state lacks. A home that is kept keeps the chain in `anvil`. */
+export async function startLocalChain(
+  sandbox: Sandbox,
+  { definition, hubEid, blockMs, previous }: LocalChainOptions,
+): Promise<LocalChain> {
+  const { label, chainId } = definition
+  const { home, isKept, closers } = sandbox
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
-      chainId: definition.chainId,
-      blockTimeS: options.blockMs / 1_000,
+      chainId,
+      blockTimeS: blockMs / 1_000,
       slotsInAnEpoch: 1,
-      logFile: path.join(home, 'logs', `anvil-${definition.label}.log`),
+      logFile: path.join(home, 'logs', `anvil-${label}.log`),
       ...(port !== undefined && { port }),
-      ...(statePath !== undefined && { statePath }),
+      ...(isKept && { statePath: path.join(home, 'anvil', `${label}.json`) }),
     })
-    options.onSpawn(anvil)
+    closers.push(() => anvil.stop())
     anvil.exited.then(() => {
-      if (!isAskedToEnd) options.onEnd()
+      if (!isAskedToEnd) sandbox.fail(`anvil of chain ${label} has ended.`)
     })
     return anvil
   }
   let isAskedToEnd = false
-  let anvil = await start(await samePort(options.previous))
-  const { contracts, ...extras } = await ensureContracts(anvil, definition, options.hubEid, options.previous)
-  const config = entryOf(definition, contracts, anvil, Math.round(options.blockMs / 2))
-  const verbs = chainVerbs({ label: definition.label, ...anvil, blockMs: options.blockMs })
-  options.onClose(verbs.end)
+  let anvil = await start(await samePort(previous))
+  const { contracts, ...extras } = await ensureContracts(anvil, definition, hubEid, previous)
+  const config = entryOf(definition, contracts, anvil, Math.round(blockMs / 2))
+  const verbs = chainVerbs({ label, ...anvil, blockMs })
+  closers.push(verbs.end)
   return {
     ...definition,
     ...extras,

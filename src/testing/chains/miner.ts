@@ -5,8 +5,8 @@ import type { LocalClients } from './localClients.js'
 export interface Miner {
   /** Runs `act` while no other block is mined. */
   paused<T>(act: () => Promise<T>): Promise<T>
-  /** Replaces every block from `block` up by empty ones. @returns how many were replaced */
-  reorgFrom(block: number | bigint): Promise<number>
+  /** Mines nothing more, or goes on. */
+  hold(isHeld: boolean): Promise<void>
   stop(): Promise<void>
 }
 
@@ -14,10 +14,9 @@ export interface Miner {
  * Takes the mining over from a chain. Left to its own interval, anvil loses blocks for good when `anvil_reorg` meets
  * its miner: a block is known then but not its parent, by number or by hash, as no real node does.
  */
-export async function takeOverMining(clients: LocalClients, blockMs: number): Promise<Miner> {
-  const { test, reader } = clients
+export async function takeOverMining({ test }: Pick<LocalClients, 'test'>, blockMs: number): Promise<Miner> {
   await test.setIntervalMining({ interval: 0 })
-  let isStopped = false
+  let [isStopped, isHeld] = [false, false]
   let queue: Promise<unknown> = Promise.resolve()
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
     const own = queue.then(act)
@@ -27,17 +26,15 @@ export async function takeOverMining(clients: LocalClients, blockMs: number): Pr
   const mining = (async () => {
     while (!isStopped) {
       // a stopping chain takes no block
-      await paused(() => test.mine({ blocks: 1 })).catch(() => {})
+      await paused(async () => isHeld || test.mine({ blocks: 1 })).catch(() => {})
       await sleep(blockMs)
     }
   })()
   return {
     paused,
-    reorgFrom: (block) =>
+    hold: (next) =>
       paused(async () => {
-        const depth = Number(await reader.getBlockNumber({ cacheTime: 0 })) - Number(block) + 1
-        await reorg(clients, depth)
-        return depth
+        isHeld = next
       }),
     async stop() {
       isStopped = true

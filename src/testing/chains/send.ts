@@ -22,23 +22,24 @@ export interface Step {
   readonly label: string
   readonly to?: Address
   readonly data: Hex
-  readonly gas: bigint
-  readonly value?: bigint
 }
+
+/** Gas of the largest creation, and of any call, with a margin: who relies on an unmined step can't estimate. */
+const CREATION_GAS = 6_000_000n
+const CALL_GAS = 200_000n
 
 /**
  * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain that mines by the
- * clock, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier one
- * (gas is given, since nothing is estimated).
+ * clock, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier one.
  * @throws Error that names the step that reverted
  */
 export async function sendInOrder(client: DeployClient, steps: readonly Step[]): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
   const firstNonce = await nextNonce(client)
   const hashes: Hex[] = []
-  for (const [index, { to, data, gas, value }] of steps.entries()) {
-    const nonce = firstNonce + index
-    hashes.push(await walletClient.sendTransaction({ chain: walletClient.chain ?? null, to, data, gas, value, nonce }))
+  for (const [index, { to, data }] of steps.entries()) {
+    const [nonce, gas] = [firstNonce + index, to ? CALL_GAS : CREATION_GAS]
+    hashes.push(await walletClient.sendTransaction({ chain: walletClient.chain ?? null, to, data, gas, nonce }))
   }
   return Promise.all(
     hashes.map(async (hash, index) => {

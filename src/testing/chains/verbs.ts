@@ -32,11 +32,6 @@ export interface ChainVerbs {
   advance(seconds: number): Promise<void>
 }
 
-interface Mining extends ChainVerbs {
-  /** Ends what mines in this process. */
-  end(): Promise<void>
-}
-
 export interface VerbOptions {
   label: string
   rpcUrl: string
@@ -49,7 +44,7 @@ export interface VerbOptions {
  * Verbs of a chain. Methods that anvil and Hardhat both know are called by Hardhat's names. A chain of ours mines in
  * this process from its first `pause` or `reorg` on: anvil's own interval can't be stopped for a moment.
  */
-export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mining {
+export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): ChainVerbs & { end(): Promise<void> } {
   const clients: LocalClients = localClients({ rpcUrl }, chainId)
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
@@ -61,8 +56,14 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
   }
   let miner: Promise<Miner> | null = null
   const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms))
-  /** Ends a pause; null where there is none. */
-  let letGo: (() => Promise<void>) | null = null
+  let [isPaused, hadAutomine] = [false, false]
+  const setPaused = async (next: boolean): Promise<void> => {
+    if (next === isPaused) return
+    isPaused = next
+    if (blockMs !== null) return (await minerOf(blockMs)).hold(next)
+    if (next) hadAutomine = await ask<boolean>('hardhat_getAutomine')
+    if (hadAutomine) await ask('evm_setAutomine', [!next])
+  }
 
   const replace = async (depth: number): Promise<number> => {
     await reorg(clients, depth).catch((error: Error) => {
@@ -74,19 +75,11 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
   }
   return {
     mine,
-    async pause() {
-      if (letGo) return
-      letGo = blockMs === null ? await pauseAutomine(ask) : await pauseMiner(await minerOf(blockMs))
-    },
-    async resume() {
-      const let_ = letGo
-      letGo = null
-      await let_?.()
-    },
+    pause: () => setPaused(true),
+    resume: () => setPaused(false),
     async reorg(depth) {
       assertWhole('reorg', depth, 1)
-      if (letGo || blockMs === null) return replace(depth)
-      return (await minerOf(blockMs)).paused(() => replace(depth))
+      return blockMs === null ? replace(depth) : (await minerOf(blockMs)).paused(() => replace(depth))
     },
     async drop(tx) {
       const found = await ask<boolean | Hex | null>('hardhat_dropTransaction', [tx])
@@ -97,32 +90,7 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Mi
       await ask('evm_increaseTime', [seconds])
       await mine()
     },
-    async end() {
-      await letGo?.()
-      letGo = null
-      await (await miner)?.stop()
-    },
-  }
-}
-
-async function pauseMiner(miner: Miner): Promise<() => Promise<void>> {
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  await new Promise<void>((begun) => {
-    void miner.paused(() => {
-      begun()
-      return ended
-    })
-  })
-  return async () => end()
-}
-
-async function pauseAutomine(ask: <T>(method: string, params?: unknown[]) => Promise<T>): Promise<() => Promise<void>> {
-  const wasOn = await ask<boolean>('hardhat_getAutomine')
-  await ask('evm_setAutomine', [false])
-  return async () => {
-    if (wasOn) await ask('evm_setAutomine', [true])
+    /** Ends what mines in this process. */
+    end: async () => (await miner)?.stop(),
   }
 }

@@ -16,15 +16,6 @@ import {
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 import { addressWord } from '../world.js'
 
-// Gas of the steps, measured plus a margin: a step that relies on an unmined one can't be estimated.
-const ENDPOINT_GAS = 6_000_000n
-const HUB_GAS = 5_000_000n
-const SPOKE_GAS = 4_000_000n
-const LIBRARY_GAS = 3_000_000n
-const PAYMENTS_GAS = 3_000_000n
-const TOKEN_GAS = 2_000_000n
-const SETTING_GAS = 200_000n
-
 const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
@@ -46,14 +37,13 @@ export interface HubSettings extends AppSettings {
 }
 
 /** Deploys LayerZero's EndpointV2 and a hub on it; `block` holds the hub's deployment. */
-export async function deployHub(settings: HubSettings): Promise<{ endpoint: Address; hub: Address; block: bigint }> {
+export function deployHub(settings: HubSettings) {
   const { minimumWei, owner, relayer, pauser, deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI } = settings
-  const { app, ...rest } = await deployWithEndpoint(settings, (endpoint) => {
+  return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
     const data = encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
-    return { label: 'deploying the hub', data, gas: HUB_GAS }
+    return { label: 'deploying the hub', data }
   })
-  return { hub: app, ...rest }
 }
 
 export interface SpokeSettings extends AppSettings {
@@ -62,16 +52,13 @@ export interface SpokeSettings extends AppSettings {
 }
 
 /** Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment. */
-export async function deploySpoke(
-  settings: SpokeSettings,
-): Promise<{ endpoint: Address; spoke: Address; block: bigint }> {
+export function deploySpoke(settings: SpokeSettings) {
   const { hubEid, minimumWei, owner, pauser } = settings
-  const { app, ...rest } = await deployWithEndpoint(settings, (endpoint) => {
+  return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, hubEid, owner, pauser, minimumWei] as const
     const data = encodeDeployData({ abi: spokeAbi, bytecode: spokeBytecode, args })
-    return { label: 'deploying a spoke', data, gas: SPOKE_GAS }
+    return { label: 'deploying a spoke', data }
   })
-  return { spoke: app, ...rest }
 }
 
 async function deployWithEndpoint(settings: AppSettings, app: (endpoint: Address) => Step) {
@@ -95,8 +82,8 @@ export async function deployMessageLibrary(
   const data = encodeDeployData({ abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args })
   const registering = encodeFunctionData({ abi: endpointAbi, functionName: 'registerLibrary', args: [library] })
   await sendInOrder(client, [
-    { label: 'deploying the message library', data, gas: LIBRARY_GAS },
-    setting('registering the message library', endpoint, registering),
+    { label: 'deploying the message library', data },
+    { label: 'registering the message library', to: endpoint, data: registering },
   ])
   return library
 }
@@ -110,22 +97,19 @@ export interface PaymentsSettings extends DeployClient {
   readonly pauser: Address
 }
 
-/** Deploys the contract for community payments; `block` holds the deployment. */
-export async function deployCommunityPayments(
-  settings: PaymentsSettings,
-): Promise<{ payments: Address; block: bigint }> {
+/** Deploys the contract for community payments. */
+export async function deployCommunityPayments(settings: PaymentsSettings): Promise<Address> {
   const { owner, relayer, pauser } = settings
   const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
   const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
-  const label = 'deploying the payments of communities'
-  const [receipt] = await sendInOrder(settings, [{ label, data, gas: PAYMENTS_GAS }])
-  return { payments: receipt!.contractAddress!, block: receipt!.blockNumber }
+  const [receipt] = await sendInOrder(settings, [{ label: 'deploying the payments of communities', data }])
+  return receipt!.contractAddress!
 }
 
 /** Deploys a token that anybody may mint. */
 export async function deployLocalToken(client: DeployClient): Promise<Address> {
   const data = encodeDeployData({ abi: localTokenAbi, bytecode: localTokenBytecode })
-  const [receipt] = await sendInOrder(client, [{ label: 'deploying a token', data, gas: TOKEN_GAS }])
+  const [receipt] = await sendInOrder(client, [{ label: 'deploying a token', data }])
   return receipt!.contractAddress!
 }
 
@@ -173,8 +157,6 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
   else await Promise.all([sendInOrder(near, libraries), sendInOrder({ walletClient: owner, publicClient }, peers)])
 }
 
-const setting = (label: string, to: Address, data: Hex): Step => ({ label, to, data, gas: SETTING_GAS })
-
 function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
   const { baseWei: base, numerator, denominator } = price
   const ofPrice = [eid, { base, numerator, denominator }] as const
@@ -182,23 +164,27 @@ function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTa
   const receiving = { abi: endpointAbi, functionName: 'setDefaultReceiveLibrary', args: [eid, library, 0n] } as const
   const pricing = { abi: localMessageLibAbi, functionName: 'setPrice', args: ofPrice } as const
   return [
-    setting('setting the send library', endpoint, encodeFunctionData(sending)),
-    setting('setting the receive library', endpoint, encodeFunctionData(receiving)),
-    setting('setting the price of messages', library, encodeFunctionData(pricing)),
+    { label: 'setting the send library', to: endpoint, data: encodeFunctionData(sending) },
+    { label: 'setting the receive library', to: endpoint, data: encodeFunctionData(receiving) },
+    { label: 'setting the price of messages', to: library, data: encodeFunctionData(pricing) },
   ]
 }
 
 function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
   const args = [target.eid, addressWord(target.app)] as const
-  return setting('setting the peer', app, encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }))
+  return {
+    label: 'setting the peer',
+    to: app,
+    data: encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }),
+  }
 }
 
 /**
- * Loads LayerZero's EndpointV2 as compiled by LayerZero. The licence is LZBL-1.2, so the artifact is read from the
- * optional dependency and never copied into this project.
+ * Creation transaction of LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. The licence is
+ * LZBL-1.2, so the artifact is read from the optional dependency and never copied into this project.
  * @throws Error if the package is not installed
  */
-function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
+export function endpointCreation(eid: number, owner: Address): Step {
   let file: string
   try {
     file = createRequire(import.meta.url).resolve(ARTIFACT)
@@ -207,15 +193,6 @@ function loadEndpointArtifact(): { abi: Abi; bytecode: Hex } {
       'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',
     )
   }
-  return JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-}
-
-/** Creation transaction of an EndpointV2 with this endpoint id. */
-export function endpointCreation(eid: number, owner: Address): Step {
-  const { abi, bytecode } = loadEndpointArtifact()
-  return {
-    label: 'deploying EndpointV2',
-    data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
-    gas: ENDPOINT_GAS,
-  }
+  const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
+  return { label: 'deploying EndpointV2', data: encodeDeployData({ abi, bytecode, args: [eid, owner] }) }
 }

@@ -3,9 +3,6 @@ import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken
 import { airdropDistributorAbi, airdropDistributorBytecode } from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 
-// fixed, since the minting can't be estimated before the deployment is mined
-const DISTRIBUTOR_GAS = 2_000_000n
-const MINT_GAS = 150_000n
 const DEFAULT_DURATION_S = 30n * 86_400n
 
 export interface DistributorSettings extends DeployClient {
@@ -21,9 +18,7 @@ export interface DistributorSettings extends DeployClient {
 }
 
 /** Deploys the distributor of an airdrop; `block` holds the deployment. */
-export async function deployDistributor(
-  settings: DistributorSettings,
-): Promise<{ distributor: Address; block: bigint; endsAtS: bigint }> {
+export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address
   const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
@@ -34,9 +29,8 @@ export async function deployDistributor(
     label: 'minting what a distributor gives out',
     to: token,
     data: encodeFunctionData({ abi: localTokenAbi, functionName: 'mint', args: [distributor, mints] }),
-    gas: MINT_GAS,
   }
-  const steps = [{ label: 'deploying a distributor', data, gas: DISTRIBUTOR_GAS }, ...(mints > 0n ? [minting] : [])]
+  const steps = [{ label: 'deploying a distributor', data }, ...(mints > 0n ? [minting] : [])]
   const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

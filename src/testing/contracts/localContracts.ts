@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import type { Network } from '../../registry/primitives/network.js'
 import {
   type ChainContracts,
   type ChainDefinition,
@@ -13,7 +12,7 @@ import {
 import { fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
 import type { DeployClient } from '../chains/send.js'
 import { writeAtomically } from '../processes/files.js'
-import type { SolanaEntry } from '../solana/entry.js'
+import type { LocalSolana } from '../solana/localSolana.js'
 import { lowerCase, operatorAccount, operatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
@@ -29,6 +28,9 @@ import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
+
+/** Local feeds are never updated, however long the world lives. */
+const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 
 /** Contracts of a local chain. */
 interface LocalContracts extends HubExtras {
@@ -80,12 +82,9 @@ async function deploy(
   const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map((of) => operatorAccount(of).address)
   const roles = { ...client, relayer: relayer!, owner: owner!, pauser: pauser! }
   const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
-  const { app, endpoint, block } =
-    role === 'hub'
-      ? await deployHub(settings).then(({ hub, ...rest }) => ({ app: hub, ...rest }))
-      : await deploySpoke({ ...settings, hubEid }).then(({ spoke, ...rest }) => ({ app: spoke, ...rest }))
+  const { app, endpoint, block } = await (role === 'hub' ? deployHub(settings) : deploySpoke({ ...settings, hubEid }))
   const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
-  const { payments } = await deployCommunityPayments(roles)
+  const payments = await deployCommunityPayments(roles)
   return {
     contract: lowerCase(app),
     endpoint: lowerCase(endpoint),
@@ -130,19 +129,30 @@ export function previousChains(home: string): Map<string, KnownChain> {
   }
 }
 
-/** Writes the daemon's chains file, and the entries that later starts need. */
+/**
+ * Writes the daemon's chains file, and the entries that later starts need: each network's chains and, with Solana, its
+ * registrar, priced by its hub's feeds.
+ */
 export function writeChains(
   home: string,
   chains: readonly RunningChain[],
-  solana: Partial<Record<Network, SolanaEntry>>,
+  solana: LocalSolana | undefined,
+  pollMs: number,
 ): void {
   const known = chains.map(({ config, feeds, token }): KnownChain => ({ ...config, feeds, token }))
   const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
+  const hubs = solana ? chains.filter(({ role }) => role === 'hub') : []
+  const clusters = hubs.map(({ network, feeds }, index) => {
+    const { rpcUrl, wsUrl, genesisHash, programs } = solana!
+    const settings = { commitment: 'confirmed', pollMs }
+    const priced = { feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS } }
+    return [network, { rpcUrls: [rpcUrl], wsUrls: [wsUrl], genesisHash, ...programs[index], ...settings, ...priced }]
+  })
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...all.values()] })
   writeJson(chainsFile(home), {
     chains: chains.map(({ config }) => config),
-    solana,
+    solana: Object.fromEntries(clusters),
     deliveries: { mainnet: deliveries, testnet: deliveries },
   })
 }

@@ -5,7 +5,6 @@ import { receiptOf } from '../chains/receipt.js'
 import { type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
-const FEED_GAS = 1_000_000n
 const FEED_DECIMALS = 8
 const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
@@ -24,7 +23,7 @@ export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds
   const creation = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const data = encodeDeployData({ abi: priceFeedAbi, bytecode: priceFeedBytecode, args })
-    return { label: `deploying the feed ${description}`, data, gas: FEED_GAS }
+    return { label: `deploying the feed ${description}`, data }
   }
   const [solUsd, ethUsd] = await sendInOrder(client, [creation('SOL / USD', SOL_USD), creation('ETH / USD', ETH_USD)])
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }

@@ -3,7 +3,7 @@ import type { AnswerFault } from './kinds.js'
 import { lieTo } from './lies.js'
 import { between, pick, type sequence, shuffled } from './random.js'
 import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
-import { fill, RANGE_LIMITS } from './wordings.js'
+import { RANGE_LIMITS } from './wordings.js'
 
 /** Limits of the injected faults. */
 export interface FaultLimits {
@@ -106,6 +106,6 @@ function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): Fau
   if (fromBlock === undefined || toBlock === undefined) return null
   const blocks = Number(toBlock) - Number(fromBlock) + 1
   if (!(blocks > limits.rangeBlocks)) return null
-  const { status, ...error } = fill(pick(next(), RANGE_LIMITS), limits.rangeBlocks, blocks)
+  const { status, ...error } = pick(next(), RANGE_LIMITS)
   return { error, status }
 }

@@ -1,14 +1,17 @@
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LiedAbout } from './lies.js'
-import { createPipe, type Pipe, type Reply } from './pipe.js'
+import { createPipe, type Pipe } from './pipe.js'
 import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
+/** Pause between two looks at whether a silence is over. */
+const SILENT_POLL_MS = 20
 const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks: 5, staleBlocks: 6, forkBlocks: 2 }
 
 export interface FaultProxyOptions {
@@ -46,7 +49,7 @@ export interface FaultProxy {
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false
-  let silence: Silence | null = null
+  let isSilent = false
   const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
   const upstream = createUpstream(options.target.rpcUrl)
   const pipe = createPipe({
@@ -60,24 +63,22 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     },
   })
 
+  const unmuted = async () => {
+    while (isSilent) await sleep(SILENT_POLL_MS)
+  }
   const connections = new Set<Socket>()
   const reset = () => {
     for (const socket of connections) socket.resetAndDestroy()
   }
-  const server = http.createServer((request, response) => void answer(pipe, () => silence?.ended, request, response))
+  const server = http.createServer((request, response) => void answer(pipe, unmuted, request, response))
   server.on('connection', (socket) => {
-    if (isCut) {
-      socket.resetAndDestroy()
-      return
-    }
+    if (isCut) return void socket.resetAndDestroy()
     connections.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => connections.delete(socket))
   })
   const sockets = new WebSocketServer({ server })
-  sockets.on('connection', (client: WebSocket) =>
-    relaySocket(client, options.target.wsUrl, pipe, () => silence !== null),
-  )
+  sockets.on('connection', (client: WebSocket) => relaySocket(client, options.target.wsUrl, pipe, () => isSilent))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, HOST, resolve)
@@ -96,7 +97,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       reset()
     },
     silence() {
-      silence ??= beginSilence()
+      isSilent = true
     },
     lieOnce: (method) => void pipe.staged.lies.add(method),
     async stallFinality() {
@@ -105,13 +106,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     },
     restore() {
       isCut = false
-      silence?.end()
-      silence = null
+      isSilent = false
       pipe.staged.lies.clear()
       pipe.staged.finalized = null
     },
     async stop() {
-      silence?.end()
+      isSilent = false
       sockets.close()
       const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of connections) socket.destroy()
@@ -120,39 +120,22 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 }
 
-interface Silence {
-  ended: Promise<void>
-  end(): void
-}
-
-function beginSilence(): Silence {
-  let end: () => void = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  return { ended, end: () => end() }
-}
-
 async function answer(
   pipe: Pipe,
-  silent: () => Promise<void> | undefined,
+  unmuted: () => Promise<void>,
   request: http.IncomingMessage,
   response: http.ServerResponse,
 ): Promise<void> {
   try {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    await silent()
+    await unmuted()
     const reply = await pipe.handle(Buffer.concat(chunks).toString('utf8'))
-    await silent()
-    send(reply, request.socket, response)
+    await unmuted()
+    if (reply === null) request.socket.resetAndDestroy()
+    else response.writeHead(reply.status, reply.headers).end(reply.text)
   } catch {
     // client gone, or no JSON
     request.socket.destroy()
   }
-}
-
-function send(reply: Reply, socket: Socket, response: http.ServerResponse): void {
-  if (reply === null) socket.resetAndDestroy()
-  else response.writeHead(reply.status, reply.headers).end(reply.text)
 }

@@ -12,19 +12,14 @@ interface Log {
   data: string
 }
 
+export type Forks = ReturnType<typeof createForks>
+
 /**
  * Another fork than the node's: it branches off a few blocks below the head, with other bidders in its logs. Blocks
  * once returned stay available by hash, as on a node of that fork.
+ * @param forkBlocks length of the fork, within the confirmation depth: a longer one is rightly confirmed
  */
-export interface Forks {
-  /** The fork's block for a query by number or tag; null where the fork has none of its own. */
-  block(call: RpcCall, depth: number): Promise<RpcAnswer | null>
-  /** The fork's answer to a query by one of its block hashes; null for other queries. */
-  known(call: RpcCall): Promise<RpcAnswer | null>
-}
-
-/** @param forkBlocks length of the fork, within the confirmation depth: a longer one is rightly confirmed */
-export function createForks(seed: number, upstream: Upstream, forkBlocks: number): Forks {
+export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
   /** Node's block per fork hash, and the number of fork blocks down to it. */
   const returned = new Map<string, { real: string; depth: number }>()
 
@@ -51,7 +46,8 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 
   return {
-    async block(call, depth) {
+    /** The fork's block for a query by number or tag; null where the fork has none of its own. */
+    async block(call: RpcCall, depth: number): Promise<RpcAnswer | null> {
       if (call.method !== 'eth_getBlockByNumber') return null
       const answer = await upstream(call.method, call.params)
       const block = answer.result as Block | null | undefined
@@ -59,7 +55,8 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
       const left = forkBlocks - ((await headOf(upstream)) - Number(block.number))
       return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
     },
-    async known({ method, params }) {
+    /** The fork's answer to a query by one of its block hashes; null for other queries. */
+    async known({ method, params }: RpcCall): Promise<RpcAnswer | null> {
       const [first] = params
       if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first)) return blockByHash(first)
       if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null) return null

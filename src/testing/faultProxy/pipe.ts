@@ -10,25 +10,7 @@ import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 /** Answer to the client; null: the connection is cut. */
 export type Reply = { status: number; headers: Record<string, string>; text: string } | null
 
-export interface Pipe {
-  /** Answers a request's body: a call or a batch. */
-  handle(body: string): Promise<Reply>
-  /** Faults that a test stages by hand, beside those that a seed draws. */
-  readonly staged: StagedFaults
-  /** Fault of a message that the node sends by itself. */
-  faultOf(method: string): FaultKind | null
-  /** Counts an injected fault. */
-  note(kind: FaultKind): void
-  /** A delay in milliseconds. */
-  delayMs(): number
-}
-
-interface StagedFaults {
-  /** Methods whose next answer is a lie. */
-  readonly lies: Set<LiedAbout>
-  /** Number of the finalized block while finality stalls. */
-  finalized: string | null
-}
+export type Pipe = ReturnType<typeof createPipe>
 
 export interface PipeOptions {
   upstream: Upstream
@@ -41,12 +23,13 @@ export interface PipeOptions {
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
 /** Creates a pipe that answers JSON-RPC from a node's answers and injected faults. */
-export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions): Pipe {
+export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions) {
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const requests = new Requests()
   /** Newest answer per method, for a client that is to get another one's. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
-  const staged: StagedFaults = { lies: new Set(), finalized: null }
+  /** Faults that a test stages by hand: methods that lie next, and the finalized block while finality stalls. */
+  const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
     staged.lies.has(request.method as LiedAbout) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
@@ -121,7 +104,8 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   }
 
   return {
-    async handle(body) {
+    /** Answers a request's body: a call or a batch. */
+    async handle(body: string): Promise<Reply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
         return await (Array.isArray(parsed) ? batch(parsed.map(withParams)) : single(withParams(parsed)))
@@ -130,8 +114,10 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       }
     },
     staged,
-    faultOf: (method) => chooseFault(seed, faults(), requests.take(method, [])),
-    note: (kind) => onFault(kind, requests.newest),
+    /** Fault of a message that the node sends by itself. */
+    faultOf: (method: string) => chooseFault(seed, faults(), requests.take(method, [])),
+    /** Counts an injected fault. */
+    note: (kind: FaultKind) => onFault(kind, requests.newest),
     delayMs: () => between(draw(seed, 'delay', requests.newest.method, requests.newest.ordinal), 1, limits.delayMs),
   }
 }

@@ -18,90 +18,71 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
+interface Pair {
+  /** Of the client, and of the server. */
+  sockets: readonly [Socket, Socket]
+  isForgotten: boolean
+}
+
 /** Starts a TCP proxy of a port on loopback. */
 export async function startTcpProxy(target: { port: number }): Promise<TcpProxy> {
   let state: 'open' | 'held' | 'cut' = 'open'
   const pairs = new Set<Pair>()
+  const reset = (pair: Pair) => {
+    pairs.delete(pair)
+    for (const socket of pair.sockets) socket.resetAndDestroy()
+  }
+  const resetAll = () => {
+    for (const pair of pairs) reset(pair)
+  }
+  const pauseAll = () => {
+    for (const { sockets } of pairs) for (const socket of sockets) socket.pause()
+  }
   const server = net.createServer((client) => {
-    if (state === 'cut') {
-      client.resetAndDestroy()
-      return
-    }
-    const pair = joinSockets(client, net.connect(target.port, HOST), () => pairs.delete(pair))
+    if (state === 'cut') return void client.resetAndDestroy()
+    const upstream = net.connect(target.port, HOST)
+    const pair: Pair = { sockets: [client, upstream], isForgotten: false }
     pairs.add(pair)
-    if (state === 'held') pair.pause()
+    // pipe() would take a pause of its own source back when the other side drains
+    relay(client, upstream)
+    relay(upstream, client)
+    for (const socket of pair.sockets) {
+      socket.setNoDelay(true)
+      socket.on('error', () => reset(pair))
+      socket.on('close', () => reset(pair))
+      if (state === 'held') socket.pause()
+    }
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, HOST, resolve)
   })
-  const each = (act: (pair: Pair) => void) => {
-    for (const pair of pairs) act(pair)
-  }
   return {
     port: (server.address() as AddressInfo).port,
-    upstreamPorts: () => new Set([...pairs].flatMap(({ upstreamPort }) => upstreamPort() ?? [])),
+    upstreamPorts: () => new Set([...pairs].flatMap(({ sockets: [, upstream] }) => upstream.localPort ?? [])),
     hold() {
       state = 'held'
-      each((pair) => pair.pause())
+      pauseAll()
     },
     forget() {
-      each((pair) => pair.forget())
+      for (const pair of pairs) pair.isForgotten = true
+      pauseAll()
     },
     cut() {
       state = 'cut'
-      each((pair) => pair.reset())
+      resetAll()
     },
     restore() {
       state = 'open'
-      each((pair) => (pair.isForgotten() ? pair.reset() : pair.resume()))
+      for (const pair of pairs)
+        if (pair.isForgotten) reset(pair)
+        else for (const socket of pair.sockets) socket.resume()
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
-      each((pair) => pair.reset())
+      resetAll()
       await closed
     },
-  }
-}
-
-interface Pair {
-  upstreamPort(): number | undefined
-  pause(): void
-  resume(): void
-  forget(): void
-  isForgotten(): boolean
-  reset(): void
-}
-
-function joinSockets(client: Socket, upstream: Socket, onEnd: () => void): Pair {
-  let isForgotten = false
-  const both = [client, upstream]
-  const each = (act: (socket: Socket) => void) => {
-    for (const socket of both) act(socket)
-  }
-  const reset = () => {
-    each((socket) => socket.resetAndDestroy())
-    onEnd()
-  }
-  // pipe() would take a pause of its own source back when the other side drains
-  relay(client, upstream)
-  relay(upstream, client)
-  each((socket) => {
-    socket.setNoDelay(true)
-    socket.on('error', reset)
-    socket.on('close', reset)
-  })
-  const pause = () => each((socket) => socket.pause())
-  return {
-    upstreamPort: () => upstream.localPort,
-    pause,
-    resume: () => each((socket) => socket.resume()),
-    forget() {
-      isForgotten = true
-      pause()
-    },
-    isForgotten: () => isForgotten,
-    reset,
   }
 }
 

@@ -94,11 +94,6 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   }
 }
 
-/** A chain that the daemon has halted; waiting does not help. */
-export class ChainHaltedError extends Error {
-  override name = 'ChainHaltedError'
-}
-
 async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): Promise<void> {
   let problems: readonly string[] = []
   const poll = async () => {
@@ -111,11 +106,12 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
   const isReady = await waitFor(poll, READY_DEADLINE_MS, READY_POLL_MS)
   if (child.hasExited()) throw new Error(lastSentence(child))
   const halted = problems.find(isHalted)
-  if (halted) throw new ChainHaltedError(halted)
+  if (halted) throw new Error(halted)
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
-const isHalted = (problem: string): boolean => problem.includes(': halted: ')
+/** Tells whether a problem is a chain that the daemon has halted; waiting does not help. */
+export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {

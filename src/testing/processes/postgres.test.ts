@@ -65,11 +65,11 @@ describe('startPostgres', () => {
 
   it('is found by its directory while it runs', async () => {
     const dataDir = path.join(home, 'found')
-    expect(await runningServer(dataDir)).toBeUndefined()
+    expect(runningServer(dataDir)).toBeUndefined()
     const server = await start({ name: 'found' })
-    expect(await runningServer(dataDir)).toBe(server.url)
+    expect(runningServer(dataDir)).toBe(server.url)
     await server.stop()
-    expect(await runningServer(dataDir)).toBeUndefined()
+    expect(runningServer(dataDir)).toBeUndefined()
   })
 
   it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {

@@ -12,7 +12,7 @@ import { type Child, handleOf, identifyProcess, type ProcessHandle, spawnChild, 
 
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
-const CONNECT_TIMEOUT_MS = 2_000
+const CONNECT_TIMEOUT_MS = 10_000
 const PORT_TRIES = 5
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
@@ -94,8 +94,9 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-async function runOn(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS * 5 })
+/** Runs work by a connection of its own. */
+export async function runOn(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   await client.connect()
   try {
     await work(client)
@@ -271,19 +272,10 @@ async function clearPidFile(dataDir: string): Promise<void> {
 }
 
 /** URL of a server that runs on this directory; undefined where none does. */
-export async function runningServer(dataDir: string): Promise<string | undefined> {
+export function runningServer(dataDir: string): string | undefined {
   const file = readPidFile(dataDir)
-  if (!file) return undefined
-  const client = new pg.Client({ connectionString: urlOf(file.port), connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  client.on('error', () => {}) // cut by a shutdown: the query below reports it
-  try {
-    await client.connect()
-    const result = await client.query<{ dir: string }>(`SELECT current_setting('data_directory') AS dir`)
-    const isOfDirectory = fs.realpathSync(result.rows[0]?.dir ?? '/') === fs.realpathSync(dataDir)
-    return isOfDirectory ? urlOf(file.port) : undefined
-  } catch {
-    return undefined
-  } finally {
-    await client.end().catch(() => {})
-  }
+  const commandLine = file && identifyProcess(file.pid)?.commandLine
+  // empty where the system does not say
+  const isServer = commandLine === '' || commandLine?.includes('postgres')
+  return file?.status === 'ready' && isServer ? urlOf(file.port) : undefined
 }

@@ -50,20 +50,7 @@ export interface SpawnOptions {
   exitSignal?: NodeJS.Signals
 }
 
-export interface Child {
-  readonly pid: number
-  readonly process: ChildProcess
-  readonly logFile: string
-  /** Settles when the child has ended, in whatever way; never rejects. */
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  hasExited(): boolean
-  /** Sends a signal; ignored for a child that is gone. */
-  kill(signal: NodeJS.Signals): void
-  /** Sends `signal`, waits `graceMs`, then SIGKILL; resolves when the child is gone. */
-  end(signal: NodeJS.Signals, graceMs: number): Promise<void>
-  /** Output of the child since its start, at most the last 4 KiB. */
-  logTail(): string
-}
+export type Child = ReturnType<typeof watchChild>
 
 /** Handle of a child, as given out by the parts of a world. */
 export interface ProcessHandle {
@@ -156,7 +143,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
   return watchChild(child, logFile, logStart)
 }
 
-function watchChild(child: ChildProcess, logFile: string, logStart: number): Child {
+function watchChild(child: ChildProcess, logFile: string, logStart: number) {
   const pid = child.pid as number
   let ended = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
@@ -167,24 +154,25 @@ function watchChild(child: ChildProcess, logFile: string, logStart: number): Chi
       resolve({ code, signal })
     })
   })
-  const handle: Child = {
-    pid,
-    process: child,
-    logFile,
+  /** Sends a signal; ignored for a child that is gone. */
+  const kill = (signal: NodeJS.Signals) => {
+    if (!ended) child.kill(signal)
+  }
+  return {
+    ...{ pid, process: child, logFile, kill },
+    /** Settles when the child has ended, in whatever way; never rejects. */
     exited,
     hasExited: () => ended,
-    kill(signal) {
-      if (!ended) child.kill(signal)
-    },
-    async end(signal, graceMs) {
-      handle.kill(signal)
-      const timer = setTimeout(() => handle.kill('SIGKILL'), graceMs)
+    /** Sends `signal`, waits `graceMs`, then SIGKILL; resolves when the child is gone. */
+    async end(signal: NodeJS.Signals, graceMs: number): Promise<void> {
+      kill(signal)
+      const timer = setTimeout(() => kill('SIGKILL'), graceMs)
       await exited
       clearTimeout(timer)
     },
+    /** Output of the child since its start, at most the last 4 KiB. */
     logTail: () => readTail(logFile, logStart),
   }
-  return handle
 }
 
 function readTail(file: string, from: number): string {

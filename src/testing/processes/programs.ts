@@ -1,12 +1,6 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Command that runs a program of this package in Node. */
-export interface ProgramCommand {
-  command: string
-  args: string[]
-}
-
 /** Path of a built program, by its path in `src` without extension. */
 type Locate = (program: string) => Promise<string>
 
@@ -17,8 +11,8 @@ export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** Command of a program: its source through tsx in a checkout, else its build. @param program `cli`, … */
-export async function programCommand(program: string): Promise<ProgramCommand> {
+/** Command of a program in Node: its source through tsx in a checkout, else its build. @param program `cli`, … */
+export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))
   const file = locate ? await locate(program) : own

@@ -1,5 +1,4 @@
 import { Connection } from '@solana/web3.js'
-import type { SolanaAccount } from '../world.js'
 import { describeAccount, keypairOf, solanaAccounts, solanaOperator } from './accounts.js'
 import { deployRegistrar } from './registrar.js'
 import { fundSolana } from './sendSolana.js'
@@ -12,30 +11,10 @@ export interface SetUpOptions {
   rpcUrl?: string
 }
 
-/** A set-up cluster. */
-export interface SolanaSetUp {
-  rpcUrl: string
-  wsUrl: string
-  /** In base58. */
-  genesisHash: string
-  /** Program of the first registrar. */
-  programId: string
-  startSlot: number
-  /** All registrars, the first included. */
-  programs: readonly { programId: string; startSlot: number }[]
-  /** Signer of `settle` and `refund`; has SOL for fees. */
-  relayAuthority: SolanaAccount
-  /** Signer of `withdraw`; has SOL for fees. */
-  treasuryAuthority: SolanaAccount
-  /** Payers with 100 SOL each. */
-  accounts: SolanaAccount[]
-}
+export type SolanaSetUp = Awaited<ReturnType<typeof setUpSolana>>
 
 /** Funds the world's accounts and deploys the registrars. */
-export async function setUpSolana(
-  options: SetUpOptions,
-  surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
-): Promise<SolanaSetUp> {
+export async function setUpSolana(options: SetUpOptions, surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined) {
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
   const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
@@ -51,13 +30,18 @@ export async function setUpSolana(
   )
   const programs = deployed.map(({ programId, slot }) => ({ programId: programId.toBase58(), startSlot: slot }))
   return {
-    rpcUrl,
-    wsUrl,
+    ...{ rpcUrl, wsUrl },
+    /** In base58. */
     genesisHash,
+    /** The first registrar. */
     ...programs[0]!,
+    /** All registrars, the first included. */
     programs,
+    /** Signer of `settle` and `refund`; has SOL for fees. */
     relayAuthority: describeAccount(relayAuthority),
+    /** Signer of `withdraw`; has SOL for fees. */
     treasuryAuthority: describeAccount(treasuryAuthority),
+    /** Payers with 100 SOL each. */
     accounts,
   }
 }

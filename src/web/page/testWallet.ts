@@ -156,42 +156,34 @@ if (chains.solana) {
   window.addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail))
 }
 
-/** The bar in which the accounts are chosen. */
-class TestWallet extends HTMLElement {
-  connectedCallback() {
-    const root = this.attachShadow({ mode: 'open' })
-    const sheet = new CSSStyleSheet()
-    sheet.replaceSync(STYLE)
-    root.adoptedStyleSheets = [sheet]
-    const title = document.createElement('strong')
-    title.textContent = 'Test wallet of the local world'
-    root.append(title, this.#select('Ethereum', 'evm'))
-    if (chains.solana) root.append(this.#select('Solana', 'solana'))
+/** A choice of one family's account. */
+function choiceOf(family: string, key: 'evm' | 'solana'): HTMLElement {
+  const label = document.createElement('label')
+  const select = document.createElement('select')
+  select.name = key
+  for (const [i, address] of addresses[key].entries()) {
+    const isChosen = address === chosen[key].get()
+    const text = `Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`
+    select.append(new Option(text, address, isChosen, isChosen))
   }
-
-  #select(family: string, key: 'evm' | 'solana'): HTMLElement {
-    const label = document.createElement('label')
-    const select = document.createElement('select')
-    select.name = key
-    for (const [i, address] of addresses[key].entries()) {
-      const isChosen = address === chosen[key].get()
-      select.append(
-        new Option(`Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`, address, isChosen, isChosen),
-      )
-    }
-    select.addEventListener('change', () => chosen[key].set(select.value))
-    label.append(`${family} `, select)
-    return label
-  }
+  select.addEventListener('change', () => chosen[key].set(select.value))
+  label.append(`${family} `, select)
+  return label
 }
 
 const STYLE = `
-  :host { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
+  test-wallet { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
     padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
-  select { font: inherit; padding: 0.25rem; color: #fff; background: #5b3a12; border: 1px solid #e7a866; border-radius: 0.375rem }
+  test-wallet select { min-height: 0; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
 `
-customElements.define('test-wallet', TestWallet)
-const box = document.createElement('test-wallet')
-box.setAttribute('role', 'complementary')
-box.setAttribute('aria-label', 'Test wallet')
-document.body.prepend(box)
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(STYLE)
+document.adoptedStyleSheets.push(sheet)
+const bar = document.createElement('test-wallet')
+bar.setAttribute('role', 'complementary')
+bar.setAttribute('aria-label', 'Test wallet')
+const title = document.createElement('strong')
+title.textContent = 'Test wallet of the local world'
+bar.append(title, choiceOf('Ethereum', 'evm'))
+if (chains.solana) bar.append(choiceOf('Solana', 'solana'))
+document.body.prepend(bar)

@@ -14,8 +14,9 @@ import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { walletOf } from '../../../src/testing/chains/localChain.js'
 import { until } from '../../../src/testing/index.js'
-import { ask, signIn } from '../../../src/testing/signIn.js'
+import { signIn } from '../../../src/testing/signIn.js'
 import { operatorAccount } from '../../../src/testing/world.js'
+import { ask } from '../../support/askOnce.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 /** Name of the community in which wallets pay for names on every chain. */

@@ -31,7 +31,7 @@ export type HubWorld = Awaited<ReturnType<typeof startHubWorld>>
 export async function startHubWorld() {
   const chain = await startChain()
   const [owner, relayer, pauser, alice, bob, carol] = chain.accounts as Accounts
-  const { hub, endpoint } = await deployHub({
+  const { app: hub, endpoint } = await deployHub({
     walletClient: chain.deployer,
     publicClient: chain.publicClient,
     eid: HUB_EID,

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { keep, kept } from '../lib/kept.js'
-import { follow, isFinal } from '../lib/live.js'
+import { isFinal, readStatus } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
-import type { Account } from './state.js'
+import type { Account, Say } from './state.js'
 import { Unanswered } from './wallets.js'
 
 /** A transaction that was sent from here. */
@@ -64,7 +64,7 @@ const POLL_MS = 1_000
 const POLLS = 120
 
 interface Sent {
-  say: Account['say']
+  say: Say
   /** Message once the payment is sent. */
   sent: string
   /** Tells whether the payment counts. */
@@ -91,13 +91,29 @@ export async function onceSent(payment: Promise<string>, { say, sent, isDone, do
   await counted
 }
 
+/** Pause between two questions about payments. */
+const FOLLOW_PAUSE_MS = 500
+
+/** Asks about the open payments in turn, one at a time: a browser has few connections to one service. */
+async function followOpen(left: AbortSignal, onEnd: (ended: Followed, status: TxStatus) => void): Promise<void> {
+  for (let turn = 0; !left.aborted; turn++) {
+    const open = all.filter(isOpen)
+    const asked = open[turn % Math.max(1, open.length)]
+    const status = asked && (await readStatus(asked.tx, asked.isTestnet, left).catch(() => null))
+    if (left.aborted) return
+    if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
+    if (asked && status && isFinal(status)) onEnd(asked, status)
+    await new Promise((resolve) => setTimeout(resolve, FOLLOW_PAUSE_MS))
+  }
+}
+
 /**
- * Transactions that this wallet has sent, each followed until it is decided. They outlive the page that sent them, and
+ * Transactions that this wallet has sent, followed until they are decided. They outlive the page that sent them, and
  * its reload, until the visitor signs out.
  */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
-  say: Account['say'],
+  say: Say,
   onEnd: () => Promise<void>,
 ) {
   const [known, setKnown] = useState(all)
@@ -105,26 +121,18 @@ export function useFollowed(
   latest.current = { payer, say, onEnd }
   useEffect(() => {
     const left = new AbortController()
-    const watched = new Set<string>()
-    const watch = async ({ title, tx, payer, isTestnet }: Followed) => {
-      watched.add(tx)
-      const show = (status: TxStatus) => know(all.map((one) => (one.tx === tx ? { ...one, status } : one)))
-      const status = await follow(tx, isTestnet, show, left.signal)
-      if (!status) return
+    const end = async ({ title, payer }: Followed, { status }: TxStatus) => {
       await latest.current.onEnd()
       // of another wallet
       if (latest.current.payer !== payer) return
-      if (status.status === 'finalized') latest.current.say(`${title} is yours.`)
+      if (status === 'finalized') latest.current.say(`${title} is yours.`)
       else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
     }
-    const look = (next: readonly Followed[]) => {
-      setKnown(next)
-      for (const one of next) if (!watched.has(one.tx) && isOpen(one)) void watch(one)
-    }
-    listeners.add(look)
-    look(all)
+    listeners.add(setKnown)
+    setKnown(all)
+    void followOpen(left.signal, end)
     return () => {
-      listeners.delete(look)
+      listeners.delete(setKnown)
       left.abort()
     }
   }, [])

@@ -9,7 +9,6 @@ import { Action, Dialog } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
-import type { BrowserWallet } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
@@ -74,8 +73,11 @@ function Shown({ page }: { page: string }) {
   )
 }
 
+/** Icons that are shown: an icon is untrusted input of the wallet, so only as an image, and only from a data URI. */
+const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
+
 function SignIn() {
-  const { wallets, isEnded } = useAccount()
+  const { wallets, isEnded, signIn, attempt } = useAccount()
   return (
     <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
       {isEnded && <p>What is typed below stays.</p>}
@@ -87,7 +89,11 @@ function SignIn() {
         <ul class="wallets">
           {wallets.map((wallet) => (
             <li key={wallet.id}>
-              <WalletButton wallet={wallet} />
+              <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
+                {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
+                <span>{wallet.name}</span>
+                <small>{wallet.type === 'evm' ? 'Ethereum' : 'Solana'}</small>
+              </Action>
             </li>
           ))}
         </ul>
@@ -98,19 +104,5 @@ function SignIn() {
         </p>
       )}
     </Card>
-  )
-}
-
-/** Icons that are shown: an icon is untrusted input of the wallet, so only as an image, and only from a data URI. */
-const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
-
-function WalletButton({ wallet }: { wallet: BrowserWallet }) {
-  const { signIn, attempt } = useAccount()
-  return (
-    <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
-      {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
-      <span>{wallet.name}</span>
-      <small>{wallet.type === 'evm' ? 'Ethereum' : 'Solana'}</small>
-    </Action>
   )
 }

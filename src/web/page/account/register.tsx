@@ -48,7 +48,7 @@ export function Register() {
   const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
     isName && chain ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}` : null,
-    async (_, signal) => {
+    async (signal) => {
       // a moment for the next letter
       await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
       signal.throwIfAborted()

@@ -6,7 +6,7 @@ import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import type { Chain, Cluster, OwnedName } from '../lib/types.js'
-import { type Followed, forgetFollowed, useFollowed } from './followed.js'
+import { forgetFollowed, useFollowed } from './followed.js'
 import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
 
 /** Parts that the pages of a signed-in wallet share. */
@@ -29,51 +29,28 @@ interface Question {
   isGrave?: true
 }
 
-export interface Account {
-  session: Session | null
-  wallets: readonly BrowserWallet[]
-  /** Chains of the network. */
-  chains: readonly Chain[]
+type Message = { text: string; kind: 'note' | 'error' }
+/** A question as it is shown. */
+type Asked = Question & { text: string; answer(isYes: boolean): void }
+/** Says what came of the wallet's work; nothing where another wallet is signed in by then. */
+export type Say = (text: string, kind?: Message['kind']) => void
+/** Asks the API with the wallet's key. @throws ClusterdError */
+type Send = <T>(path: string, call?: Pick<Call, 'method' | 'body'>) => Promise<T>
+
+/** What is known of a wallet. */
+interface Known {
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined
-  /** Tells whether the key is refused: the wallet has to sign in again. */
-  isEnded: boolean
   /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
   owned: Part<OwnedName>
-  followed: readonly Followed[]
-  message: { text: string; kind: 'note' | 'error' }
-  question: (Question & { text: string; answer(isYes: boolean): void }) | null
-  isTestnet: boolean
-  /** Says what came of the wallet's work; nothing where another wallet is signed in by then. */
-  say(text: string, kind?: 'note' | 'error'): void
-  /** Asks before something irreversible. @returns whether the answer was yes */
-  confirmed(question: Question): Promise<boolean>
-  /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
-  attempt(work: () => Promise<unknown>): Promise<boolean>
-  /** Asks the API with the wallet's key. @throws ApiError */
-  send<T>(path: string, call?: Pick<Call, 'method' | 'body'>): Promise<T>
-  /** Reads the account again. @param done words about the change that was made */
-  reload(done?: string): Promise<void>
-  /** Reads more of the names that the wallet owns. */
-  moreNames(): Promise<void>
-  signIn(wallet: BrowserWallet): Promise<void>
-  signOut(everywhere?: boolean): Promise<void>
-  /** The connected account. @throws Error where the wallet offers another one */
-  account(): Promise<ConnectedAccount>
-  /** Pays on a chain. @returns the transaction's hash or signature */
-  pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]): Promise<string>
-  /** Follows what a wallet was asked to pay, also where it answers late. @throws Error where it refuses, or is slow */
-  follow(title: string, payment: Promise<string>): Promise<void>
 }
+
+export type Account = ReturnType<typeof useWallet>
 
 const Context = createContext<Account | null>(null)
 
-/** The account of this page. */
-export function useAccount(): Account {
-  const account = useContext(Context)
-  if (!account) throw new Error('there is no account around this part')
-  return account
-}
+/** The account of this page; every part of the pages is within one. */
+export const useAccount = (): Account => useContext(Context)!
 
 const SESSION_ITEM = 'clusterd.session'
 
@@ -90,7 +67,7 @@ export async function proofOf({ type, address, sign }: ConnectedAccount, more: R
 }
 
 /** The cluster of the wallet, and what it owns. */
-async function readAccount({ address }: Session, send: Account['send']) {
+async function readAccount({ address }: Session, send: Send): Promise<Known> {
   const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   return { cluster, owned: await readNames(address, [], send) }
@@ -109,7 +86,6 @@ const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
-type Known = Pick<Account, 'cluster' | 'owned'>
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
 /** The key is refused: it has expired, or was revoked. */
@@ -129,10 +105,10 @@ const DOUBLE_CLICK_MS = 500
 
 /** Message line and question of the page. */
 function useTalk() {
-  const [message, setMessage] = useState<Account['message']>({ text: '', kind: 'note' })
-  const [question, setQuestion] = useState<Account['question']>(null)
+  const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
+  const [question, setQuestion] = useState<Asked | null>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  const say: Account['say'] = (text, kind = 'note') => setMessage({ text, kind })
+  const say: Say = (text, kind = 'note') => setMessage({ text, kind })
   return {
     ...{ message, question, say },
     /** Asks once the question before is answered: a press that was meant for that one answers no other. */
@@ -157,7 +133,11 @@ function useTalk() {
 }
 
 /** State that all wallets of the page share. */
-interface Shared extends Pick<Account, 'session' | 'wallets' | 'chains'> {
+interface Shared {
+  session: Session | null
+  wallets: readonly BrowserWallet[]
+  /** Chains of the network. */
+  chains: readonly Chain[]
   keep(session: Session | null): void
   talk: ReturnType<typeof useTalk>
 }
@@ -192,7 +172,7 @@ function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal)
   const [endedKey, setEndedKey] = useState<string>()
   const latest = useRef(session)
   latest.current = session
-  const send: Account['send'] = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+  const send: Send = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
     try {
       return await call<T>(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
@@ -210,24 +190,23 @@ function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal)
   return { send, isEnded: session !== null && session.token === endedKey }
 }
 
-function OfWallet({
-  isTestnet,
-  shared,
-  children,
-}: {
-  isTestnet: boolean
-  shared: Shared
-  children: ComponentChildren
-}) {
+function OfWallet({ children, ...of }: { isTestnet: boolean; shared: Shared; children: ComponentChildren }) {
+  const account = useWallet(of)
+  return <Context.Provider value={account}>{children}</Context.Provider>
+}
+
+/** The account of one wallet on one network. */
+function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }) {
   const { session, keep, wallets, chains, talk } = shared
   const [known, setKnown] = useState<Known>(UNKNOWN)
   const [leaving] = useState(() => new AbortController())
   useLayoutEffect(() => () => leaving.abort(), [leaving])
   const left = leaving.signal
 
-  const say: Account['say'] = (...said) => {
+  const say: Say = (...said) => {
     if (!left.aborted) talk.say(...said)
   }
+  /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       return (await work()) !== false
@@ -237,6 +216,7 @@ function OfWallet({
     }
   }
   const { send, isEnded } = useSend(session, isTestnet, left)
+  /** Reads the account again. @param done words about the change that was made */
   const reload = async (done?: string) => {
     if (!session) return
     try {
@@ -256,6 +236,7 @@ function OfWallet({
     if (token) void newest.current()
   }, [token])
 
+  /** The connected account. @throws Error where the wallet offers another one */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
     const wallet = wallets.find(({ id }) => id === session.walletId)
@@ -266,9 +247,12 @@ function OfWallet({
     return found
   }
   const payer = session?.address ?? ''
-  const value: Account = {
+  return {
     ...{ session, wallets, chains, ...known, isTestnet, say, attempt, send, reload, account },
-    ...{ message: talk.message, question: talk.question, confirmed: (asked) => talk.confirmed(asked, left) },
+    ...{ message: talk.message, question: talk.question },
+    /** Asks before something irreversible. @returns whether the answer was yes */
+    confirmed: (asked: Question) => talk.confirmed(asked, left),
+    /** Tells whether the key is refused: the wallet has to sign in again. */
     isEnded,
     async moreNames() {
       const owned = await readNames(payer, known.owned.items, send)
@@ -276,7 +260,7 @@ function OfWallet({
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
     ...useFollowed({ payer, isTestnet }, say, () => newest.current()),
-    async signIn(wallet) {
+    async signIn(wallet: BrowserWallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
       const { type, address } = found
@@ -294,7 +278,8 @@ function OfWallet({
       forgetFollowed()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
-    async pay(chain, transaction, ...approvals) {
+    /** Pays on a chain. @returns the transaction's hash or signature */
+    async pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]) {
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
@@ -302,7 +287,6 @@ function OfWallet({
       return from.send(chain, transaction)
     },
   }
-  return <Context.Provider value={value}>{children}</Context.Provider>
 }
 
 /** Chains that the signed-in wallet can send on. */

@@ -34,7 +34,7 @@ export function useParts<T>(
   key: string | null,
   read: (known: readonly T[], signal?: AbortSignal) => Promise<Part<T>>,
 ): { asked: Asked<Part<T>>; more(): Promise<void> } {
-  const asked = useAsked<Part<T>>(key, (_, signal) => read([], signal))
+  const asked = useAsked<Part<T>>(key, (signal) => read([], signal))
   const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
   const from = asked.data
   const latest = useRef(from)

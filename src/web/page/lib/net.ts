@@ -32,11 +32,11 @@ export interface Asking<T> {
 /**
  * Asks whenever the key changes, and again after a pause while the page is open and seen.
  * @param key null for nothing yet
- * @param ask gets the key, what ends the question, and the answer before
+ * @param ask gets what ends the question
  */
 export function useAsked<T>(
   key: string | null,
-  ask: (key: string, signal: AbortSignal, before: T | undefined) => Promise<T>,
+  ask: (signal: AbortSignal) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0 }: Asking<T> = {},
 ): Asked<T> {
   const [asked, setAsked] = useState<Asked<T>>({})
@@ -47,23 +47,24 @@ export function useAsked<T>(
     if (key === null) return
     const closed = new AbortController()
     const { signal } = closed
-    let before: T | undefined
-    void repeat(
-      signal,
-      () => latest.current.everyMs,
-      async () => {
+    const askAgain = async () => {
+      const { ask, isLast, everyMs } = latest.current
+      // a hidden page waits
+      if (!document.hidden || everyMs === 0)
         try {
-          const data = await latest.current.ask(key, signal, before)
-          if (signal.aborted) return true
-          before = data
+          const data = await ask(signal)
+          if (signal.aborted) return
           setAsked({ data })
-          return latest.current.isLast(data)
+          if (isLast(data)) return
         } catch (error) {
-          if (!signal.aborted) setAsked((known) => ({ ...known, error: error as Error }))
-          return latest.current.everyMs === 0
+          if (signal.aborted) return
+          setAsked((known) => ({ ...known, error: error as Error }))
+          if (everyMs === 0) return
         }
-      },
-    )
+      await new Promise((resolve) => setTimeout(resolve, everyMs))
+      if (!signal.aborted) void askAgain()
+    }
+    void askAgain()
     return () => closed.abort()
   }, [key])
   return asked
@@ -71,17 +72,8 @@ export function useAsked<T>(
 
 /** Asks for a path's answer on the network. @param path null for nothing yet */
 export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
-  const { isTestnet } = useNet()
-  const key = path === null ? null : `${isTestnet ? 't' : 'm'} ${path}`
-  return useAsked<T>(key, (asked, signal) => call<T>(asked.slice(2), { isTestnet: asked[0] === 't', signal }), asking)
-}
-
-/** Works until that was all, each time after a pause; a hidden page waits. */
-async function repeat(signal: AbortSignal, pauseMs: () => number, work: () => Promise<boolean>): Promise<void> {
-  while (!signal.aborted) {
-    if (!document.hidden || pauseMs() === 0) if (await work()) return
-    await new Promise((resolve) => setTimeout(resolve, pauseMs()))
-  }
+  const { isTestnet, get } = useNet()
+  return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
 }
 
 /** Sets the tab's title. */

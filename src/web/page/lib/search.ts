@@ -1,13 +1,10 @@
 import { NAME } from '../../../registry/primitives/nameRule.js'
 
-/** Target of a search, decided by the form of the text. */
-export type Found =
-  | { page: 'name'; name: string }
-  | { page: 'member'; community: string; name: string }
-  | { page: 'address'; address: string }
-  | { page: 'tx'; tx: string }
-  /** The form fits several: the API has to be asked, in this order; the last is taken where none is known. */
-  | { page: 'ask'; text: string; candidates: readonly ('tx' | 'cluster' | 'address' | 'name')[] }
+/** What a text may be by its form: the API is asked in this order, and the last is taken where none is known. */
+export interface Found {
+  text: string
+  candidates: readonly ('tx' | 'cluster' | 'address' | 'name')[]
+}
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i
 const WORD = /^0x[0-9a-f]{64}$/i
@@ -15,20 +12,19 @@ const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 /** Shortest address in base58 or bech32 of any chain. */
 const LEAST_ADDRESS_CHARS = 25
 
-/** Decides what a text is; null for an empty one. */
+/** Decides what a text is; null for an empty one. A name below a community is a name too. */
 export function find(input: string): Found | null {
   const text = input.trim().replace(/\/$/, '')
+  const lower = text.toLowerCase()
   if (text === '') return null
-  const [community, name, ...rest] = text.split('/')
-  if (name !== undefined && rest.length === 0 && isName(community!) && isName(name))
-    return { page: 'member', community: community!.toLowerCase(), name: name.toLowerCase() }
-  if (EVM_ADDRESS.test(text)) return { page: 'address', address: text.toLowerCase() }
+  if (/^[^/]+\/[^/]+$/.test(text) && text.split('/').every(isName)) return { text: lower, candidates: ['name'] }
+  if (EVM_ADDRESS.test(text)) return { text: lower, candidates: ['address'] }
   // a transaction's hash, a cluster's id and an address of Aptos look the same
-  if (WORD.test(text)) return { page: 'ask', text: text.toLowerCase(), candidates: ['cluster', 'address', 'tx'] }
-  if (SIGNATURE.test(text)) return { page: 'tx', tx: text }
-  if (!isName(text)) return { page: 'address', address: text }
-  if (text.length >= LEAST_ADDRESS_CHARS) return { page: 'ask', text, candidates: ['address', 'name'] }
-  return { page: 'name', name: text.toLowerCase() }
+  if (WORD.test(text)) return { text: lower, candidates: ['cluster', 'address', 'tx'] }
+  if (SIGNATURE.test(text)) return { text, candidates: ['tx'] }
+  if (!isName(text)) return { text, candidates: ['address'] }
+  if (text.length >= LEAST_ADDRESS_CHARS) return { text, candidates: ['address', 'name'] }
+  return { text: lower, candidates: ['name'] }
 }
 
 /** Tells whether a path's second part is a transaction, and no name below the community `tx`. */

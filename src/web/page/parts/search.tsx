@@ -4,38 +4,33 @@ import { type Found, find, pathOfName } from '../lib/search.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 
 type Get = ReturnType<typeof useNet>['get']
-type Candidate = Extract<Found, { page: 'ask' }>['candidates'][number]
 
-const KNOWN: Readonly<Record<Candidate, (text: string, get: Get) => Promise<string | null>>> = {
-  async cluster(text, get) {
-    const cluster = await get<Cluster>(`/v1/clusters/id/${text}`).catch(() => null)
-    const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
-    if (!wallet) return null
-    const [owned] = await get<OwnedName[]>(`/v1/names/owner/address/${wallet.address}`)
-    return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
-  },
-  async address(text, get) {
-    const { type, clusterName } = await get<NameRecord>(`/v1/names/address/${encodeURIComponent(text)}`)
-    // an address of Aptos has the form of a hash, and counts where somebody has it
-    const isKnown = type !== null && (clusterName !== null || !text.startsWith('0x'))
-    return isKnown ? `/address/${encodeURIComponent(text)}` : null
-  },
-  name: async (text) => pathOfName(text.toLowerCase()),
-  tx: async (text) => `/tx/${text}`,
+/** Path of a cluster; null where there is none. */
+async function pathOfCluster(id: string, get: Get): Promise<string | null> {
+  const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
+  const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
+  if (!wallet) return null
+  const [owned] = await get<OwnedName[]>(`/v1/names/owner/address/${wallet.address}`)
+  return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
+}
+
+async function isKnownAddress(text: string, get: Get): Promise<boolean> {
+  const { type, clusterName } = await get<NameRecord>(`/v1/names/address/${encodeURIComponent(text)}`)
+  // an address of Aptos has the form of a hash, and counts where somebody has it
+  return type !== null && (clusterName !== null || !text.startsWith('0x'))
 }
 
 /** Path of what was searched for; the API decides where the form does not. */
-async function pathOf(found: Found, get: Get): Promise<string> {
-  if (found.page === 'name') return pathOfName(found.name)!
-  if (found.page === 'member')
-    return pathOfName(`${found.community}/${found.name}`) ?? `/?q=${found.community}/${found.name}`
-  if (found.page === 'address') return `/address/${encodeURIComponent(found.address)}`
-  if (found.page === 'tx') return `/tx/${found.tx}`
-  for (const candidate of found.candidates) {
-    const path = await KNOWN[candidate](found.text, get)
-    if (path !== null) return path
+async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
+  if (candidates[0] === 'cluster') {
+    const path = await pathOfCluster(text, get)
+    if (path) return path
   }
-  return '/'
+  if (candidates.includes('address') && (candidates.length === 1 || (await isKnownAddress(text, get))))
+    return `/address/${encodeURIComponent(text)}`
+  if (candidates.at(-1) === 'tx') return `/tx/${text}`
+  const name = text.toLowerCase()
+  return pathOfName(name) ?? `/?q=${name}`
 }
 
 /** The one box for names, addresses and transactions. */

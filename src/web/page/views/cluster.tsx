@@ -188,7 +188,7 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
 export function MemberPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`.toLowerCase()
   const { isTestnet } = useNet()
-  const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (_, signal) => {
+  const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
     const records = await call<NameRecord[]>('/v1/names', { isTestnet, signal, body: [{ name: full }] })
     return records[0] ?? null
   })
