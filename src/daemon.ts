@@ -177,7 +177,10 @@ export class Daemon {
     api.protect(server)
     this.#api = api
     const webhooks = runWebhooks({
-      ...{ pool: this.#writePool, log: this.#log, loops: this.#loops, signal: this.#stopping.signal },
+      pool: this.#writePool,
+      log: this.#log,
+      loops: this.#loops,
+      signal: this.#stopping.signal,
       readFeed: api.readFeed,
       allowsPrivate: this.#config.webhooksPrivate,
       showCounts: createWebhookMetrics(this.#metrics.registry),
@@ -239,7 +242,11 @@ export class Daemon {
 
   #sources(): StatusSources {
     return {
-      ...{ config: this.#config, pool: this.#readPool, loops: this.#loops, runs: this.#runs, relays: this.#relays },
+      config: this.#config,
+      pool: this.#readPool,
+      loops: this.#loops,
+      runs: this.#runs,
+      relays: this.#relays,
       ...{ relayed: this.#relayed, isStopping: this.#isStopping },
     }
   }

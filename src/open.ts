@@ -39,7 +39,13 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
-      ...{ network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock },
+      network,
+      label,
+      instance: '',
+      chainId,
+      genesisHash,
+      contract: fromHex(contract),
+      startBlock,
     })
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
@@ -124,7 +130,12 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   const register = async (genesis: string): Promise<{ identity: ProgramIdentity; chain: number }> => {
     const genesisBytes = Buffer.from(bs58.decode(genesis))
     const row = await registerChain(pool, {
-      ...{ network, label: SOLANA_LABEL, instance, chainId: null, genesisHash: genesisBytes, contract: programId },
+      network,
+      label: SOLANA_LABEL,
+      instance,
+      chainId: null,
+      genesisHash: genesisBytes,
+      contract: programId,
       startBlock: config.startSlot,
     })
     chain.chain = row.chain

@@ -25,12 +25,23 @@ export const overviewPage =
     // while the database is away this page is needed most: what needs it is left out then
     const [status, stored] = await Promise.all([statusOf(sources()), nullIfAway(storedOf(pool))])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
-      ...{ network, chain: label, head: state.latest, headAgeSeconds: state.headAgeSeconds },
-      ...{ confirmed: state.confirmed, nextBlock: state.nextBlock, lagBlocks: state.lagBlocks, logs: state.trust },
+      network,
+      chain: label,
+      head: state.latest,
+      headAgeSeconds: state.headAgeSeconds,
+      confirmed: state.confirmed,
+      nextBlock: state.nextBlock,
+      lagBlocks: state.lagBlocks,
+      logs: state.trust,
       state: badly(problem !== null, problem ?? 'current'),
     }))
     const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({
-      ...{ loop: name, network, chain, ageSeconds, failures: badly(failures > 0, failures), lastError },
+      loop: name,
+      network,
+      chain,
+      ageSeconds,
+      failures: badly(failures > 0, failures),
+      lastError,
     }))
     const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
       ...{ network, role, address: address ?? 'local', isThisProcess },
@@ -46,8 +57,13 @@ ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
 async function storedOf(pool: pg.Pool): Promise<Html> {
   const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
-    ...{ job: id, network, kind, state: badly(state === 'parked', `${state} ${reason ?? ''}`), failures },
-    ...{ since: new Date(createdMs).toISOString().slice(0, 19), subject: subject && codeOf(toHex(subject)) },
+    job: id,
+    network,
+    kind,
+    state: badly(state === 'parked', `${state} ${reason ?? ''}`),
+    failures,
+    since: new Date(createdMs).toISOString().slice(0, 19),
+    subject: subject && codeOf(toHex(subject)),
   }))
   return tableOf('Outbox', open)
 }
@@ -87,7 +103,10 @@ function balancesOf(relay: StatusSources['relays'][number]): object[] {
   const signers = relayers.filter(({ balance }) => balance !== null)
   return [
     ...signers.map(({ chain, signer, balance, stats, runwayMs }) => ({
-      ...{ network, chain, account: codeOf(signer ?? ''), balance: shortEther(balance!) },
+      network,
+      chain,
+      account: codeOf(signer ?? ''),
+      balance: shortEther(balance!),
       signedToday: shortEther(stats?.signedTodayWei ?? 0n),
       lastsDays: badly(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, runwayMs && Math.floor(runwayMs / DAY_MS)),
     })),
@@ -97,7 +116,9 @@ function balancesOf(relay: StatusSources['relays'][number]): object[] {
 
 const authorityRow = (network: Network, lamports: bigint): object => ({
   ...{ network, chain: 'solana', account: 'relay authority' },
-  ...{ balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)), signedToday: '', lastsDays: '' },
+  balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
+  signedToday: '',
+  lastsDays: '',
 })
 
 /** Coins to six digits. */
@@ -108,7 +129,8 @@ const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[numb
     .filter(({ requests }) => requests > 0)
     .map((node) => ({
       ...{ chain, host: node.host, use, requests: node.requests, errors: node.errors },
-      ...{ latencyMs: node.latencyMs && Math.round(node.latencyMs), state: nodeState(node) },
+      latencyMs: node.latencyMs && Math.round(node.latencyMs),
+      state: nodeState(node),
     }))
 
 function nodeState({ isWrong, restMs, head }: NodeNumbers): unknown {

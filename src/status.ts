@@ -68,7 +68,9 @@ export async function statusOf(sources: StatusSources) {
   ]
   return {
     isGood: problems.length === 0,
-    ...{ ok: problems.length === 0, problems: problems.map(textOf), warnings: warnings.map(textOf) },
+    ok: problems.length === 0,
+    problems: problems.map(textOf),
+    warnings: warnings.map(textOf),
     alarms: [...problems, ...warnings].map(alarmAnswer),
     roles: config.roles,
     leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),

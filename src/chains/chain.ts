@@ -1,12 +1,12 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
 import { sentenceOf } from '../ops/log/errors.js'
+import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
-import type { createPermissionSigner, encodeClaim, encodeClaimFor } from './evm/airdrop/distributor.js'
 
 /** A hex string with 0x prefix. */
 export type { Hex }
@@ -115,7 +115,9 @@ export interface PermittedReceiver {
 }
 
 /** Operator key of airdrops: permits claims of Solana accounts (EIP-712). */
-export type PermissionSigner = ReturnType<typeof createPermissionSigner>
+export interface PermissionSigner {
+  sign(permission: ClaimPermission): Promise<Hex>
+}
 
 /** Input of a payment for a community name. Names are canonical, addresses in their answer form. */
 export interface CommunityPaymentRequest {
@@ -234,9 +236,9 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
   /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuestion): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
-  readonly claimData: typeof encodeClaim
+  claimData(claim: DistributorClaim): Hex
   /** Calldata that pays a Solana account's allocation to an EVM account. */
-  readonly claimForData: typeof encodeClaimFor
+  claimForData(claim: DistributorClaim, to: PermittedReceiver): Hex
   readonly refunds: EvmRefundPort
   /**
    * Current state of a transaction.

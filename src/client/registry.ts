@@ -29,7 +29,7 @@ export async function checkRecord(node: HubNode, proof: Proof): Promise<void> {
       throw mismatch(`Contract ${address} has another record at block ${proof.block}.`)
 }
 
-/** Asks the hub for the owners of names, by their events. @throws ClusterdError registry_mismatch; errors of the node */
+/** Asks the hub for the owners of names, by their events. @throws as `checkRecord` */
 export async function checkOwners(node: HubNode, proof: Proof, registered: readonly FeedEvent[]): Promise<void> {
   const { address } = proof.contracts[0]!
   const check = async ({ data, from }: FeedEvent): Promise<void> => {

@@ -70,10 +70,13 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
       `\`bridge\` of chain "${label}": \`optionalThreshold\` is 1 to the number of \`optionalDvns\`.`,
     )
   return {
-    ...{ sendLibrary: addressOf('sendLibrary'), receiveLibrary: addressOf('receiveLibrary') },
+    sendLibrary: addressOf('sendLibrary'),
+    receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
     // without repetition and ascending, as the library demands
-    ...{ requiredDvns: sorted(required), optionalDvns: sorted(optionalDvns), optionalThreshold },
+    requiredDvns: sorted(required),
+    optionalDvns: sorted(optionalDvns),
+    optionalThreshold,
     confirmations: bridge?.confirmations ?? bridgeConfirmations(confirmation),
   }
 }

@@ -86,8 +86,12 @@ export function sealKeystore(key: Buffer, password: string, address: string): st
   const mac = keccak256(Buffer.concat([derived.subarray(16), ciphertext]))
   const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
   const crypto = {
-    ...{ cipher: 'aes-128-ctr', cipherparams: { iv: hexOf(iv) }, ciphertext: hexOf(ciphertext) },
-    ...{ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt: hexOf(salt) }, mac: hexOf(mac) },
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: hexOf(iv) },
+    ciphertext: hexOf(ciphertext),
+    kdf: 'scrypt',
+    kdfparams: { ...NEW_SCRYPT, salt: hexOf(salt) },
+    mac: hexOf(mac),
   }
   return `${JSON.stringify({ version: 3, id: randomUUID(), address: address.slice(2).toLowerCase(), crypto }, null, 2)}\n`
 }

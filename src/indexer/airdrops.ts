@@ -32,7 +32,10 @@ export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chai
     log.info({ ...fields, community, claims }, 'claims of an airdrop')
   const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart, onClaims })
   return {
-    ...{ name: 'the airdrop watcher', fields, pollMs: chain.config.pollMs, idleMs: IDLE_POLL_MS },
+    name: 'the airdrop watcher',
+    fields,
+    pollMs: chain.config.pollMs,
+    idleMs: IDLE_POLL_MS,
     step: (_signal, alive) => watcher.step(alive),
   }
 }

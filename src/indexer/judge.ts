@@ -84,7 +84,11 @@ export function paymentJudgeWorker(
   const judge = new PaymentJudge({ pool, network, epoch, ports })
   let isAlarmed = false
   return {
-    ...{ name: 'the payments of communities', fields: { network }, notify, pollMs, idleMs: IDLE_POLL_MS },
+    name: 'the payments of communities',
+    fields: { network },
+    notify,
+    pollMs,
+    idleMs: IDLE_POLL_MS,
     // a process that leads no more knows nothing of the wait
     subscribe: () => () => metrics.paymentsWait.remove({ network }),
     async step() {

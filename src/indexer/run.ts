@@ -77,7 +77,10 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
   const decisive = () => JSON.stringify(states().map((one) => [decisiveOf(one), isHeadStale(one, Date.now())]))
   let written = ''
   const worker: Worker = {
-    ...{ name: 'the writer of states', fields: { network }, pollMs: WRITE_STATES_EVERY_MS, notify },
+    name: 'the writer of states',
+    fields: { network },
+    pollMs: WRITE_STATES_EVERY_MS,
+    notify,
     async step() {
       const now = decisive()
       await writeChainStates(pool, network, states())

@@ -66,7 +66,7 @@ export interface EvmRelayerState {
 }
 
 type Row = JobRow<NonceTx>
-/** What transactions that are advanced together share. */
+/** Time and cap that transactions share which are advanced together. */
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Runs the jobs of one EVM chain of a network, by one signer: a transaction is valid until its nonce is used. */
@@ -95,7 +95,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
-      ...{ network, signer: account?.address ?? null, chain: at.label, stats: null, stuck: path && [] },
+      network,
+      signer: account?.address ?? null,
+      chain: at.label,
+      stats: null,
+      stuck: path && [],
       ...{ nonceGaps: 0, nonceClaimed: null, balance: null, runwayMs: null },
     }
   }

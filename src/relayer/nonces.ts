@@ -49,8 +49,8 @@ export class NonceKeeper {
   /**
    * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
    * sent again, and a nonce that nothing used is used up by a noop.
-   * @returns number of nonces that were mended, whether the next one may be given, the number of those that block others
-   * and that nothing under way holds, and the chain's count that only an operator's word makes believed, if any
+   * @returns number of nonces that were mended, whether the next one may be given, the number of those that block
+   * others and that nothing under way holds, and the chain's count that only an operator's word makes believed, if any
    * @throws ChainUnavailableError, LostLeadershipError
    */
   async step() {

@@ -96,14 +96,20 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
         state = { ...state, relayers: [...state.relayers, relayer.state] }
         const { label: chain, config } = target.at
         return {
-          ...{ ...everyWorker(), name: 'the relayer', fields: { network, chain }, pollMs: config.pollMs },
+          ...everyWorker(),
+          name: 'the relayer',
+          fields: { network, chain },
+          pollMs: config.pollMs,
           step: (_, alive) => relayer.step(alive),
         }
       })
       if (solana) {
         let payer: SolanaRelayer | null = null
         workers.push({
-          ...{ ...everyWorker(), name: 'the payer', fields: { network }, pollMs: solana.pollMs },
+          ...everyWorker(),
+          name: 'the payer',
+          fields: { network },
+          pollMs: solana.pollMs,
           // opened at its first step: a cluster that is away delays no chain
           async step(_, alive) {
             if (!payer) {

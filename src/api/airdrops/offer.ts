@@ -81,7 +81,10 @@ export function offerOf(
     if ('reason' in ofSolana) return ofSolana
     const { receiver } = ofSolana
     const signature = await signer.sign({
-      ...{ chainId: port.chainId, distributor: to, to: receiver, deadlineS: BigInt(deadlineS) },
+      chainId: port.chainId,
+      distributor: to,
+      to: receiver,
+      deadlineS: BigInt(deadlineS),
       ...{ index: BigInt(claim.index), account: claim.account },
     })
     return { receiver, transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })) }

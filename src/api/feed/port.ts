@@ -11,7 +11,10 @@ import { feedPage } from './feed.js'
 export async function readFeed(context: Context, { cursor, from, limit }: FeedQuery): Promise<FeedPage | null> {
   try {
     const page = await feedPage(context, {
-      ...{ isTestnet: context.network === 'testnet', page: cursor ?? undefined, limit, order: 'oldest' as const },
+      isTestnet: context.network === 'testnet',
+      page: cursor ?? undefined,
+      limit,
+      order: 'oldest' as const,
       from: from ?? undefined,
     })
     const { network, generation, idOf, resume } = page

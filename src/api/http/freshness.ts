@@ -4,7 +4,6 @@ import { type HubState, readHubState } from '../../db/deployment/chainStates.js'
 import { behindMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
-import type { Context } from './context.js'
 import { ApiError } from './errors.js'
 
 /** Lag of a network's tables behind the present. */
@@ -13,6 +12,12 @@ export interface Freshness {
   isCatchingUp: boolean
   /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
+}
+
+/** A network, and the readers of all networks' freshness. */
+interface Fresh {
+  network: Network
+  freshness: Readonly<Record<Network, () => Promise<Freshness>>>
 }
 
 interface Sources {
@@ -47,7 +52,7 @@ function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
 }
 
 /** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
-export async function requireCurrent({ freshness, network }: Pick<Context, 'network' | 'freshness'>): Promise<void> {
+export async function requireCurrent({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(
     'catching_up',
@@ -56,10 +61,7 @@ export async function requireCurrent({ freshness, network }: Pick<Context, 'netw
 }
 
 /** Adds how far an answer may be behind. */
-export async function withStaleness(
-  answer: Answer,
-  { freshness, network }: Pick<Context, 'network' | 'freshness'>,
-): Promise<Answer> {
+export async function withStaleness(answer: Answer, { freshness, network }: Fresh): Promise<Answer> {
   const { staleSeconds } = await freshness[network]().catch(() => CURRENT)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }

@@ -79,7 +79,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
       'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
     schema: { type: 'string' },
   })
-  // what is registered again under its name stays one component
+  // a header that is registered again stays one component
   const headerOf = (name: HeaderName) => {
     const [description, type] = HEADERS[name]
     return registry.registerComponent('headers', name, { description, schema: { type } }).ref

@@ -71,7 +71,10 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   const { address: rate } = settings
   const buckets = new Buckets()
   const keys = new LRUCache<string, Awaited<ReturnType<typeof findApiKeyRate>>, { hash: Buffer; address: string }>({
-    ...{ max: MAX_KEYS, ttl: KEY_REMEMBERED_MS, allowStaleOnFetchRejection: true, noDeleteOnStaleGet: true },
+    max: MAX_KEYS,
+    ttl: KEY_REMEMBERED_MS,
+    allowStaleOnFetchRejection: true,
+    noDeleteOnStaleGet: true,
     async fetchMethod(_id, _stale, { context: { hash, address } }) {
       // at most as often as its address may ask
       buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)

@@ -73,7 +73,10 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
       auth: 'optional',
       responses: {
         ...answers('It is valid', {
-          ...{ signature: z.string(), signingDate, type: addressType, wallet: addressText },
+          signature: z.string(),
+          signingDate,
+          type: addressType,
+          wallet: addressText,
           isValid: z.literal(true),
         }),
         401: {

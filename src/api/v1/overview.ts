@@ -59,7 +59,10 @@ const proof = route.get('/v1/proof', {
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/security.md says what that proves.',
   responses: answers('The newest confirmed block of the hub; no contracts where none keeps a record', {
-    ...{ network: z.string(), block: z.int(), blockHash: word.nullable(), contracts: z.array(z.object(recorded)) },
+    network: z.string(),
+    block: z.int(),
+    blockHash: word.nullable(),
+    contracts: z.array(z.object(recorded)),
     checkpoint: z.object({ generation: z.int(), count, hash: word }),
   }),
   async handle(_, context) {

@@ -71,7 +71,11 @@ const refunds = route.get('/v1/refunds/:address', {
 
 /** Debts to an address, as they are answered. */
 export const refundsView = ({ address, type, refunds: owed, unavailable, isTruncated }: Refunds) => ({
-  ...{ address, type, refunds: owed.map(refundView), unavailable, truncated: isTruncated },
+  address,
+  type,
+  refunds: owed.map(refundView),
+  unavailable,
+  truncated: isTruncated,
 })
 
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({

@@ -18,7 +18,10 @@ export function numberOf(value: unknown): number {
 
 /** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
-  ...{ eth_blockNumber: 3_000, eth_chainId: 3_000, eth_getBlockByNumber: 3_000, eth_getBlockByHash: 3_000 },
+  eth_blockNumber: 3_000,
+  eth_chainId: 3_000,
+  eth_getBlockByNumber: 3_000,
+  eth_getBlockByHash: 3_000,
   eth_getLogs: 20_000,
 }
 const TIMEOUT_MS = 10_000

@@ -71,7 +71,11 @@ const WALLETS: Share = { ...STRANGERS, limitMs: 2_000 }
 const SHARES: Readonly<Record<Use, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
-  ...{ api: STRANGERS, refunds: STRANGERS, status: STATUSES, tokens: STRANGERS, wallets: WALLETS },
+  api: STRANGERS,
+  refunds: STRANGERS,
+  status: STATUSES,
+  tokens: STRANGERS,
+  wallets: WALLETS,
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
@@ -107,7 +111,9 @@ export class NodePool<Hash extends string> {
   constructor(
     options: NodesOptions<Hash>,
     family: Family<Hash> = {
-      ...{ genesisHash: options.genesisHash ?? null, pools: new Map(), comparedMs: Number.NEGATIVE_INFINITY },
+      genesisHash: options.genesisHash ?? null,
+      pools: new Map(),
+      comparedMs: Number.NEGATIVE_INFINITY,
     },
     use: Use | 'index' = 'index',
   ) {

@@ -84,8 +84,12 @@ export function createRegistrar(programIdText: string) {
       const payer = new PublicKey(by)
       const accounts = [state, treasury, payment({ payer, quoteId })]
       const args = {
-        ...{ quote_id: [...quoteId], name: [...terms.name], referral: [...terms.referral] },
-        ...{ amount_wei: big(terms.amountWei), lamports: big(terms.lamports), expires_at: big(terms.expiresAt) },
+        quote_id: [...quoteId],
+        name: [...terms.name],
+        referral: [...terms.referral],
+        amount_wei: big(terms.amountWei),
+        lamports: big(terms.lamports),
+        expires_at: big(terms.expiresAt),
       }
       return instruction('register', args, [signs(payer), ...accounts.map(writes), SYSTEM, ...log])
     },

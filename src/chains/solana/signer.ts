@@ -112,7 +112,9 @@ const communityKey = ({ payer, sequence, money, target }: Payment): CountedPayme
   target.kind === 'communityName'
     ? [
         {
-          ...{ payer: solanaKey(payer), number: target.number, sequence: BigInt(sequence) },
+          payer: solanaKey(payer),
+          number: target.number,
+          sequence: BigInt(sequence),
           token: money.token === NATIVE ? null : new PublicKey(money.token),
           recipient: new PublicKey(target.recipient),
         },

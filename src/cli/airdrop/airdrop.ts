@@ -72,7 +72,13 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
     row: ({ community, network, label, state, leafCount, claimed, total, distributor }) => ({
-      ...{ community, network, chain: label, state, accounts: leafCount, claimed: claimed.confirmed, total },
+      community,
+      network,
+      chain: label,
+      state,
+      accounts: leafCount,
+      claimed: claimed.confirmed,
+      total,
       distributor: distributor && toHex(distributor),
     }),
   })
@@ -204,7 +210,10 @@ export async function askDistributor(
       `Note: AIRDROP_OPERATOR_PRIVATE_KEY is of ${operator}, but the distributor's operator is ${state.operator}: Solana accounts can not claim.`,
     )
   return {
-    ...{ label, distributor: address, token: fromHex(state.token), endsAtS: state.endsAtS },
+    label,
+    distributor: address,
+    token: fromHex(state.token),
+    endsAtS: state.endsAtS,
     ...{ fromBlock, startBlock: config.startBlock },
   }
 }

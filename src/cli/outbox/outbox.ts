@@ -33,7 +33,11 @@ export async function list(options: ListOptions): Promise<void> {
   printList(jobs, {
     ...{ json: options.json, none: 'No jobs.', describe },
     row: (job) => ({
-      ...{ id: job.id, network: job.network, kind: job.kind, state: stateOf(job), nonce: job.nonce },
+      id: job.id,
+      network: job.network,
+      kind: job.kind,
+      state: stateOf(job),
+      nonce: job.nonce,
       ...{ failures: job.failures, age: duration(nowMs - job.createdMs) },
       next: job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null,
       ...{ reason: job.reason, subject: subjectOf(job)?.replace(/(?<=^.{18}).*/, '…') },

@@ -93,7 +93,9 @@ export async function storeClaims(
     [airdrop, nextBlock, to, isEnded || confirmed === null],
   )
   await insertRows(client, network, {
-    ...{ table: 'airdrop_claims', columns: columnsOf(airdrop, confirmed !== null), items: claims },
+    table: 'airdrop_claims',
+    columns: columnsOf(airdrop, confirmed !== null),
+    items: claims,
     // a confirmed claim replaces whatever is stored; an unconfirmed one gives way to it
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
   })

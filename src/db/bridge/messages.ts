@@ -31,8 +31,11 @@ export const writeMessages = (
   messages: readonly SentMessage[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
-    ...{ replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`, values: [chain] },
-    ...{ table: 'messages', columns: messageColumns(chain, blocks.isConfirmed), items: messages },
+    replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
+    values: [chain],
+    table: 'messages',
+    columns: messageColumns(chain, blocks.isConfirmed),
+    items: messages,
     onConflict: (set) => `(network, guid) DO UPDATE SET ${set}
       WHERE NOT t.confirmed AND (t.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`,
   })
@@ -55,6 +58,8 @@ export const writeReceipts = (
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
     ...{ replaced: 'NOT confirmed', values: [] },
-    ...{ table: 'received', columns: receiptColumns(blocks.isConfirmed), items: receipts },
+    table: 'received',
+    columns: receiptColumns(blocks.isConfirmed),
+    items: receipts,
     onConflict: (set) => `(network, guid) DO UPDATE SET ${set} WHERE NOT t.confirmed`,
   })

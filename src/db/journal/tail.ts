@@ -44,7 +44,8 @@ const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
 
 /** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or below it. */
 const removal = (name: string, table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
-  ...{ name, text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3` },
+  name,
+  text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
 })
 const DROP_FACTS = removal('drop_facts', 'facts', '>=')
 const DROP_TAIL = removal('drop_tail', 'tail_blocks', '>=')

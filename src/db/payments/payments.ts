@@ -41,8 +41,8 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
 ]
 
 /**
- * Writes payments of a chain's blocks; a confirmed one never changes again. An EVM payment that a reorg moves to a block
- * of another time has another id.
+ * Writes payments of a chain's blocks; a confirmed one never changes again. An EVM payment that a reorg moves to a
+ * block of another time has another id.
  */
 export const writePayments = (
   db: Queryable,
@@ -52,7 +52,9 @@ export const writePayments = (
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
     ...{ replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`, values: [chain] },
-    ...{ table: 'payments', columns: columnsOf(chain, blocks.isConfirmed), items: payments },
+    table: 'payments',
+    columns: columnsOf(chain, blocks.isConfirmed),
+    items: payments,
     onConflict: (set) => `(network, id) DO UPDATE SET ${set} WHERE t.state = ${PAYMENT_STATE.seen}`,
   })
 

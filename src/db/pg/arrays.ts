@@ -56,7 +56,7 @@ export interface Rows<Item = unknown> {
   table: string
   columns: Columns<Item>
   items: readonly Item[]
-  /** What follows ON CONFLICT, by the assignments of the new row's columns; the row that is there already is `t`. */
+  /** Clause behind ON CONFLICT, by the assignments of the new row's columns; the row that is there already is `t`. */
   onConflict?: (set: string) => string
 }
 
@@ -88,7 +88,7 @@ interface LogRows<Item> extends Rows<Item> {
   values: readonly unknown[]
 }
 
-/** Replaces the unconfirmed rows of blocks, which none of them holds any more, by those that they hold; in a pipeline. */
+/** Replaces the unconfirmed rows of blocks, which none of these holds any more, by those that they hold. */
 export async function writeLogRows<Item>(
   db: Queryable,
   network: Network,

@@ -1,12 +1,3 @@
-/** Log of the hub that it has received a message, or a payment. */
-export interface HubReceipt {
-  txHash: Buffer
-  block: number
-  logIndex: number
-  bids: number
-  isConfirmed: boolean
-}
-
 /** Columns of a receipt `r` beside others. */
 export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
@@ -20,7 +11,7 @@ export interface ReceiptRow {
   hubConfirmed: boolean
 }
 
-/** A row with its receipt in place of those columns. */
+/** A row with its receipt in place of those columns: the hub's log that it received a message, or a payment. */
 export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
   const { hubTx, hubBlock: block, hubLogIndex: logIndex, hubBids: bids, hubConfirmed: isConfirmed, ...rest } = row
   return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }

@@ -130,8 +130,8 @@ export class ChainIndexer {
   }
 
   /**
-   * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the rows'
-   * own transaction. A process that is killed anywhere goes on from the checkpoint; the signal ends it before `to`.
+   * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the
+   * rows' own transaction. A process that is killed anywhere goes on from the checkpoint; the signal ends it sooner.
    */
   async #backfill(to: number): Promise<Outcome> {
     const { chain, row, signal, onProgress } = this.#options

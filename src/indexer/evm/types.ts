@@ -32,8 +32,19 @@ export type Outcome =
 
 /** State of an indexer before its first step. */
 export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>): ChainState => ({
-  ...{ network: of.network, label: of.label, chain: of.chain, latest: null, confirmed: null, nextBlock: of.nextBlock },
-  ...{ headMs: null, confirmedMs: null, blockMs: null, tailBlock: null, isCaughtUp: false, trust: null, halted: null },
+  network: of.network,
+  label: of.label,
+  chain: of.chain,
+  latest: null,
+  confirmed: null,
+  nextBlock: of.nextBlock,
+  headMs: null,
+  confirmedMs: null,
+  blockMs: null,
+  tailBlock: null,
+  isCaughtUp: false,
+  trust: null,
+  halted: null,
   ...{ lastStepMs: null, lastError: null },
 })
 

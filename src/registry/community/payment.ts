@@ -1,4 +1,3 @@
-import type { CommunityPaymentBody, PaymentContent } from '../journal/payment.js'
 import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
@@ -6,8 +5,21 @@ import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE } from './rules.js'
 
 /** Payment for a community name, as input of its decision. */
-export type CommunityPayment = Pick<CommunityPaymentBody, 'network' | 'token' | 'amount' | 'recipient' | 'blockMs'> &
-  Pick<PaymentContent, 'community' | 'name'>
+export interface CommunityPayment {
+  /** Label of the network on which the payment was made. */
+  network: string
+  /** `native`, or the token's address or mint in its answer form. */
+  token: string
+  /** Base units. */
+  amount: bigint
+  /** Answer form of the address. */
+  recipient: string
+  /** Null for a malformed word. */
+  community: string | null
+  name: string | null
+  /** Time of the block, ms. */
+  blockMs: number
+}
 
 /** Byte offsets in the data of the payments contract's `Bid`. */
 const WORDS = { from: 0, chainId: 32, token: 64, amount: 96, recipient: 128, community: 160, name: 192, referral: 224 }

@@ -197,7 +197,10 @@ const finished = z
   })
 type Parts = z.output<typeof communityParts>
 const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): Parts => ({
-  ...{ prices: [...prices], ownersOnly, startsAt: startsAtMs, requirements: [...requirements] },
+  prices: [...prices],
+  ownersOnly,
+  startsAt: startsAtMs,
+  requirements: [...requirements],
 })
 const decode = ({ prices = [], ownersOnly = false, startsAt = null, requirements = [] }: Partial<Parts>) => ({
   ...{ prices, ownersOnly, startsAtMs: startsAt, requirements },

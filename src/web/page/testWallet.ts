@@ -42,7 +42,9 @@ function sendEvm({ from, to, data, value, chainId }: Readonly<Record<string, str
   const found = chains.evm.find((one) => one.chainId === Number(chainId))
   if (!found) throw new Error(`The test wallet knows no chain ${chainId}.`)
   const chain = defineChain({
-    ...{ id: found.chainId, name: `local ${found.chainId}`, rpcUrls: { default: { http: [found.rpcUrl] } } },
+    id: found.chainId,
+    name: `local ${found.chainId}`,
+    rpcUrls: { default: { http: [found.rpcUrl] } },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   })
   const wallet = createWalletClient({ account: evmAccount(from!), chain, transport: http() })
@@ -124,7 +126,10 @@ const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const CHAINS = ['solana:mainnet', 'solana:devnet'] as const
 const FEATURES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
 const solanaAccount = () => ({
-  ...{ address: chosen.solana.get(), publicKey: bs58.decode(chosen.solana.get()), chains: CHAINS, features: FEATURES },
+  address: chosen.solana.get(),
+  publicKey: bs58.decode(chosen.solana.get()),
+  chains: CHAINS,
+  features: FEATURES,
 })
 type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
 

@@ -100,7 +100,11 @@ export const deliverCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => (
 })
 
 const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
-  ...{ source: toHex(source), sequence, from: toHex(from), amounts: [amountWei], names: [toHex(name)] },
+  source: toHex(source),
+  sequence,
+  from: toHex(from),
+  amounts: [amountWei],
+  names: [toHex(name)],
   referral: toHex(referral),
 })
 

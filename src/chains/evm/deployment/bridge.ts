@@ -38,7 +38,10 @@ export async function bridgeItems(
     const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
     const found = isDeployed ? await readContract(ask, at, question) : NOBODY
     return compared(end, `peer ${eid}`, {
-      ...{ wanted, found, rank: RANK.peers, advice: wanted === NOBODY && 'No chain of the network has this id.' },
+      wanted,
+      found,
+      rank: RANK.peers,
+      advice: wanted === NOBODY && 'No chain of the network has this id.',
       step: callStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
   }
@@ -80,7 +83,9 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
     }),
     compared(end, `verifiers ${about}`, {
-      ...{ wanted: verifiers, found: found ? textOf(found) : DEFAULT, rank: RANK.bridge },
+      wanted: verifiers,
+      found: found ? textOf(found) : DEFAULT,
+      rank: RANK.bridge,
       step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
@@ -125,7 +130,9 @@ type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
 /** The library's form of wishes: 255 is none, where 0 would be LayerZero's default. */
 const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }: BridgeWishes): Uln => ({
-  ...{ confirmations: BigInt(confirmations), requiredDVNs: requiredDvns, optionalDVNs: optionalDvns },
+  confirmations: BigInt(confirmations),
+  requiredDVNs: requiredDvns,
+  optionalDVNs: optionalDvns,
   requiredDVNCount: requiredDvns.length || NIL_DVN_COUNT,
   optionalDVNCount: optionalDvns.length || NIL_DVN_COUNT,
   optionalDVNThreshold: optionalThreshold,

@@ -59,7 +59,10 @@ async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes
   ])
   const items = [
     compared({ chain, what: 'endpoint' }, 'id', {
-      ...{ wanted: String(eid), found: String(found ?? 'no endpoint'), rank: RANK.deploy, step: null },
+      wanted: String(eid),
+      found: String(found ?? 'no endpoint'),
+      rank: RANK.deploy,
+      step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
   ]
@@ -76,7 +79,10 @@ async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes
     const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
     items.push(
       compared({ chain, what }, `code at ${address}`, {
-        ...{ wanted: 'ours', found: code, rank: RANK.deploy, advice: code !== 'ours' && !canDeploy && advice },
+        wanted: 'ours',
+        found: code,
+        rank: RANK.deploy,
+        advice: code !== 'ours' && !canDeploy && advice,
         step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
       }),
     )

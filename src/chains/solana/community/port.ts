@@ -37,7 +37,10 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
     const { community, name, price, referral } = request
     const payer = new PublicKey(request.payer)
     const terms = {
-      ...{ payer, community: nameToWord(community), name: nameToWord(name), amount: price.amount },
+      payer,
+      community: nameToWord(community),
+      name: nameToWord(name),
+      amount: price.amount,
       number: paymentNumber(nameToWord(community), nameToWord(name)),
       recipient: new PublicKey(price.recipient),
       referral: referral ?? NOBODY,

@@ -80,7 +80,10 @@ async function createTables({ writer, schema, head, target, apply }: Rebuild): P
   const { network } = target.row
   const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
   await createSchema(writer, network, {
-    ...{ schema, tables, generation: head.generation + 1, kind: apply ? 'TABLE' : 'UNLOGGED TABLE' },
+    schema,
+    tables,
+    generation: head.generation + 1,
+    kind: apply ? 'TABLE' : 'UNLOGGED TABLE',
     // saves the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })

@@ -37,7 +37,7 @@ export type Say = (text: string, kind?: Message['kind']) => void
 /** Asks the API with the wallet's key. @throws ClusterdError */
 type Send = <T>(path: string, call?: Pick<Call, 'method' | 'body'>) => Promise<T>
 
-/** What is known of a wallet. */
+/** Answers about a wallet. */
 interface Known {
   /** undefined while unknown, null for a wallet without cluster. */
   cluster: Cluster | null | undefined

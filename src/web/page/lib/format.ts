@@ -22,8 +22,18 @@ export function amountOf(text: string, decimals: number): string {
 }
 
 const CHAIN_NAMES: Readonly<Record<string, string>> = {
-  ...{ 1: 'Ethereum', 10: 'Optimism', 56: 'BNB Chain', 137: 'Polygon', 8453: 'Base', 81457: 'Blast' },
-  ...{ 42161: 'Arbitrum', 43114: 'Avalanche', 98866: 'Plume', 11155111: 'Sepolia', 17000: 'Holesky', solana: 'Solana' },
+  1: 'Ethereum',
+  10: 'Optimism',
+  56: 'BNB Chain',
+  137: 'Polygon',
+  8453: 'Base',
+  81457: 'Blast',
+  42161: 'Arbitrum',
+  43114: 'Avalanche',
+  98866: 'Plume',
+  11155111: 'Sepolia',
+  17000: 'Holesky',
+  solana: 'Solana',
 }
 
 export const chainName = (network: string): string => CHAIN_NAMES[network] ?? `Chain ${network}`

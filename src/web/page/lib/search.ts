@@ -1,6 +1,6 @@
 import { NAME } from '../../../registry/primitives/nameRule.js'
 
-/** What a text may be by its form: the API is asked in this order, and the last is taken where none is known. */
+/** Readings of a text by its form: the API is asked in this order, and the last is taken where none is known. */
 export interface Found {
   text: string
   candidates: readonly ('tx' | 'cluster' | 'address' | 'name')[]
