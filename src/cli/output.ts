@@ -50,8 +50,13 @@ const FIELD_WIDTH = 12
 /** Prints one thing as JSON, or its fields, a line each. */
 export function printFields(thing: object, json: boolean | undefined): void {
   if (json) printJson(thing)
-  else for (const [name, value] of Object.entries(thing)) console.log(`${name.padEnd(FIELD_WIDTH)} ${textOf(value)}`)
+  else
+    for (const [name, value] of Object.entries(thing)) console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
 }
+
+/** A field's text; times are dates. */
+const shown = (name: string, value: unknown): string =>
+  /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : textOf(value)
 
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value, bigintsAsText) : String(value ?? '-')
