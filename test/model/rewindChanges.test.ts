@@ -114,7 +114,14 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect((await replay(pool, 'mainnet')).live).toBe(before.live)
   const report = await rewind(pool, target, { apply: true })
   expect({ ...report, generation: null }).toEqual({ ...dry, generation: null })
-  expect(report.withoutEffect).toBe(3)
+  expect(report.withoutEffect).toEqual({
+    count: 3,
+    first: [
+      { seq: first + 1, kind: 'rename_wallets' },
+      { seq: first + 5, kind: 'configure_community' },
+      { seq: first + 6, kind: 'register_community_name' },
+    ],
+  })
   expect(report.names.first.filter(({ to }) => to === null).map(({ name }) => name)).toEqual(['lost'])
 
   const { rows } = await pool.query(

@@ -195,7 +195,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(report.events.before - report.events.after).toBe(6)
     const gone = report.names.first.flatMap(({ name, to }) => (to === null ? [name] : []))
     expect(gone.sort()).toEqual([bridged, lost].sort())
-    expect(report).toMatchObject({ names: { count: 2 }, withoutEffect: 0 })
+    expect(report).toMatchObject({ names: { count: 2 }, withoutEffect: { count: 0 } })
     expect(await stateOf()).toEqual(before)
     expect((await pool.query('SELECT 1 FROM journal WHERE generation > 1')).rowCount).toBe(0)
     const { rows } = await pool.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rewind%'`)

@@ -3,7 +3,7 @@ import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
 import { rewind } from '../../db/journal/rewind/index.js'
-import type { RewindReport } from '../../db/journal/rewind/report.js'
+import type { RewindReport, Sample } from '../../db/journal/rewind/report.js'
 import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
 import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
 import { withPool } from '../database.js'
@@ -67,7 +67,7 @@ async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<Ch
 }
 
 function print(report: RewindReport, isApplied: boolean): void {
-  const { network, label, block, generation, entries, events, names } = report
+  const { network, label, block, generation, entries, events } = report
   const done = `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
   console.log(
     isApplied
@@ -76,12 +76,17 @@ function print(report: RewindReport, isApplied: boolean): void {
   )
   console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
   console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
-  console.log(`  names that change hands: ${names.count}`)
-  for (const { name, from, to } of names.first) console.log(`    ${name} (${from ?? 'nobody'} to ${to ?? 'nobody'})`)
-  if (names.count > names.first.length) console.log(`    … and ${names.count - names.first.length} more`)
-  console.log(`  signed changes left without effect: ${report.withoutEffect}`)
-  console.log(`  messages that stay, though their source is taken back: ${report.staying}`)
-  if (report.staying > 0)
+  const none = 'nobody'
+  list('names that change hands', report.names, ({ name, from, to }) => `${name} (${from ?? none} to ${to ?? none})`)
+  list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
+  list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
+  if (report.staying.count > 0)
     console.log('    the hub has or may have taken them: see whether the chain still has what they came from')
   if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
+}
+
+function list<T>(title: string, { count, first }: Sample<T>, text: (item: T) => string): void {
+  console.log(`  ${title}: ${count}`)
+  for (const item of first) console.log(`    ${text(item)}`)
+  if (count > first.length) console.log(`    … and ${count - first.length} more`)
 }

@@ -1,9 +1,16 @@
 import type pg from 'pg'
-import { ENTRY_KIND } from '../../../registry/journal/entry.js'
+import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { leaf } from '../../pg/partitions.js'
-import { query, readRows } from '../../pg/rows.js'
+import { query } from '../../pg/rows.js'
 import { type RewindTarget, staying } from './rows.js'
+
+/** Ordered sample with the total count. */
+export interface Sample<T> {
+  count: number
+  first: readonly T[]
+}
 
 /** Changes of a rewind, applied or not. */
 export interface RewindReport {
@@ -14,16 +21,15 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names of another cluster now, the first ones with its id and that before in hex; null where a name has none. */
-  names: { count: number; first: readonly { name: string; from: string | null; to: string | null }[] }
-  /** Signed changes that lost their effect. */
-  withoutEffect: number
-  /** Messages of a spoke that stay, since the hub has or may have received them. */
-  staying: number
+  /** Names of another cluster now, by ids in hex; null where a name has none. */
+  names: Sample<{ name: string; from: string | null; to: string | null }>
+  /** Signed changes that lost their effect, by seq in the old generation. */
+  withoutEffect: Sample<{ seq: number; kind: EntryKind }>
+  /** Guids of a spoke's messages that stay, since the hub has or may have received them. */
+  staying: Sample<{ guid: string }>
 }
 
-/** Names that are listed. */
-const NAMES_AT_MOST = 50
+const SAMPLE = 50
 
 interface Tables {
   /** Schema of the rebuilt tables. */
@@ -34,46 +40,76 @@ interface Tables {
 }
 
 /** Compares the live tables with the rebuilt ones. */
-export async function readReport(
-  client: pg.ClientBase,
-  { row: { network, chain, label }, block }: RewindTarget,
-  { schema, journal, generation }: Tables,
-): Promise<RewindReport> {
-  const code = NETWORK_CODE[network]
-  // serials differ between generations, so clusters are compared by id
-  const holders = (of: string) => `
-    SELECT n.name, n.seq, '0x' || encode(c.id, 'hex') AS id FROM ${of}.${leaf('names', network)} n
-    JOIN ${of}.${leaf('clusters', network)} c ON c.network = ${code} AND c.serial = n.cluster
-    WHERE n.network = ${code} AND n.outcome = 1`
-  const names = await readRows<{ count: number; name: string; from: string | null; to: string | null }>(
-    client,
-    `SELECT count(*) OVER () AS count, coalesce(b.name, a.name) AS name, b.id AS "from", a.id AS "to"
-     FROM (${holders('public')}) b FULL JOIN (${holders(schema)}) a ON a.name = b.name
-     WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq) LIMIT ${NAMES_AT_MOST}`,
-  )
-  // kept entries keep their order: the n-th is entry n of the new generation; slices of moves are no signed changes
-  const withoutEffect = `SELECT count(*) FROM (
-      SELECT kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM public.${leaf('journal', network)}
-      WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
-    JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
-    WHERE o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}
-      AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0`
-  const [counts] = await query<Counts>(
-    client,
-    network,
-    `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq, (${withoutEffect}) AS without_effect,
-       (SELECT count(*) FROM messages m WHERE ${staying}) AS staying
-     FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    [chain, block],
-  )
-  const { seq, newSeq, publicSeq, newPublicSeq, ...numbers } = counts!
+export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
+  const { row, block, isHub } = target
+  const sql = sqlOf(row.network, tables)
+  const sample = sampler(client)
+  const from = [NETWORK_CODE[row.network], row.chain, block]
+  const [head] = await query<Heads>(client, row.network, sql.heads)
   return {
-    ...{ network, label, block, ...numbers },
-    generation: { from: generation, to: generation + 1 },
-    entries: { before: seq, after: newSeq },
-    events: { before: publicSeq, after: newPublicSeq },
-    names: { count: names[0]?.count ?? 0, first: names.map(({ name, from, to }) => ({ name, from, to })) },
+    network: row.network,
+    label: row.label,
+    block,
+    generation: { from: tables.generation, to: tables.generation + 1 },
+    entries: { before: head!.seq, after: head!.newSeq },
+    events: { before: head!.publicSeq, after: head!.newPublicSeq },
+    names: await sample(sql.names, ({ name, was, is }: Record<'was' | 'is', Buffer | null> & { name: string }) => ({
+      name,
+      from: was && toHex(was),
+      to: is && toHex(is),
+    })),
+    withoutEffect: await sample(
+      sql.withoutEffect,
+      ({ seq, kind }: { seq: number; kind: number }) => ({ seq, kind: entryKind(kind) }),
+      from,
+    ),
+    staying: isHub
+      ? { count: 0, first: [] }
+      : await sample(
+          `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
+          ({ guid }: { guid: Buffer }) => ({ guid: toHex(guid) }),
+          from,
+        ),
   }
 }
 
-type Counts = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq' | 'withoutEffect' | 'staying', number>
+const sampler =
+  (client: pg.ClientBase) =>
+  async <C extends pg.QueryResultRow, T>(
+    text: string,
+    of: (columns: C) => T,
+    values: unknown[] = [],
+  ): Promise<Sample<T>> => {
+    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
+    const { rows } = await client.query<C & { n: number }>(counted, values)
+    return { count: rows[0]?.n ?? 0, first: rows.map(of) }
+  }
+
+/** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
+
+type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
+
+/** Queries of the report. Serials differ between generations, so clusters are compared by id. */
+function sqlOf(network: Network, { schema, journal, generation }: Tables) {
+  const code = NETWORK_CODE[network]
+  const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
+  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
+  const namesByCluster = (names: string, clusters: string) =>
+    `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = ${code} AND c.serial = n.cluster
+     WHERE n.network = ${code} AND n.outcome = 1`
+  const before = namesByCluster(live('names'), live('clusters'))
+  const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
+  return {
+    names: `SELECT coalesce(b.name, a.name) AS name, b.id AS was, a.id AS is FROM (${before}) b
+      FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
+    heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
+      FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
+    // kept entries keep their order: the n-th is entry n of the new generation
+    withoutEffect: `SELECT o.seq, o.kind FROM (
+        SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
+        WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
+      JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
+      WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
+  }
+}
