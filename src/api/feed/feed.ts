@@ -56,9 +56,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const token = sealPage(key, end)
   const serials = serialsOf(items)
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
-  // a rewind switched the generation between the two queries, or a server that is behind answered the second one
-  if (ids.size < serials.length)
-    throw new ApiError('unavailable', 'The database is not at what this page was read from. Ask again.')
+  if (ids.size < serials.length) throw await whyMissing(context, generation)
   return {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
@@ -98,6 +96,15 @@ export async function endToken(context: Context, from: Buffer | null): Promise<s
 
 const readEnd = ({ pool, network }: Context) =>
   readStretch(pool, network, { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null })
+
+/**
+ * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
+ * was answered by a server that is behind, as in a fail-over.
+ */
+async function whyMissing(context: Context, generation: number): Promise<ApiError> {
+  if ((await readEnd(context)).generation !== generation) return restarted()
+  return new ApiError('unavailable', 'The database is behind what this page was read from. Ask again.')
+}
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   const first = order === 'oldest' ? 1 : null
