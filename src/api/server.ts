@@ -3,7 +3,7 @@ import proxyAddress from 'proxy-addr'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import { type ConnectionLimits, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
+import { type ConnectionLimits, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { createGate } from './limits/gate.js'
 import { routes } from './routes.js'
@@ -43,6 +43,7 @@ export function createApi(deps: ApiDeps) {
   const match = createRouter(routes.filter((route) => route !== profile))
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
+    if (!isServed(req, res)) return
     const found = match(req)
     if (!found) return void shell(req, res)
     const { route, params } = found

@@ -10,7 +10,7 @@ import { type OpenPayment, openCommunityPayments } from '../db/payments/open.js'
 import { markAppended } from '../db/payments/payments.js'
 import { notify } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { freeingPayments, verifiedInClusters } from '../db/registry/communityNames.js'
+import { freedNames, verifiedInClusters } from '../db/registry/communityNames.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -260,8 +260,8 @@ async function enter(
     })
     const payments = still.map(({ payment }) => payment)
     const ids = payments.map(({ id }) => id)
-    const freeing = await freeingPayments(client, network, ids)
-    const entries = still.map((read) => entryOf(read, freeing.has(keyOf(read.payment.id))))
+    const freed = await freedNames(client, network, ids)
+    const entries = still.map((read) => entryOf(read, freed.get(keyOf(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markAppended(client, network, ids)
     const bought = new Set(
@@ -277,7 +277,7 @@ async function enter(
   return entered
 }
 
-function entryOf({ payment, hash, isMet }: Read, isFreed: boolean): DecodedEntry {
+function entryOf({ payment, hash, isMet }: Read, freed: number | undefined): DecodedEntry {
   const { chain, block, sequence, tx, label, payer, money, target, referral } = payment
   const { community, name, recipient } = target
   return decodeEntry({
@@ -289,7 +289,7 @@ function entryOf({ payment, hash, isMet }: Read, isFreed: boolean): DecodedEntry
       ...{ tx, network: label, payer, ...money, recipient, community, name, referral },
       blockMs: payment.paidMs,
       met: isMet ? hash : null,
-      ...(isFreed && { freed: true }),
+      ...(freed !== undefined && { freed }),
     }),
   })
 }

@@ -68,6 +68,19 @@ describe('connections', () => {
     await vi.waitFor(() => expect(dropped.seen.isClosed).toBe(true), WAIT)
     expect(dropped.seen.text).toBe('')
   })
+
+  it('take eight requests before their answers: those are answered, and the last ends it', async () => {
+    await serve()
+    const flood = await open(NETWORKS.repeat(1_000))
+    await vi.waitFor(() => expect(flood.seen.isClosed).toBe(true), WAIT)
+    expect(answersIn(flood.seen.text)).toBe(8)
+    const patient = await open(NETWORKS)
+    for (let n = 1; n <= 20; n++) {
+      await vi.waitFor(() => expect(answersIn(patient.seen.text)).toBe(n), WAIT)
+      patient.socket.write(NETWORKS)
+    }
+    expect(patient.seen.isClosed).toBe(false)
+  })
 })
 
 describe('a request without an end', () => {

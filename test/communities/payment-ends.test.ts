@@ -132,6 +132,7 @@ describe('a payment that nobody speaks about', () => {
     await at.confirm()
     expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual(['finalized reclaimed', false, true])
     expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(at.addressOf(3).toLowerCase())
+    const dust = await at.pay({ name: 'kept', by: 7, amount: 1n })
     const later = [await at.pay({ name: 'kept', by: 4 }), await at.pay({ name: 'kept', by: 5 })]
     await at.confirm()
     await at.judge()
@@ -139,6 +140,7 @@ describe('a payment that nobody speaks about', () => {
       'finalized held',
       'lost_bid name_taken held',
     ])
+    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid held')
     expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([at.addressOf(4).toLowerCase(), true])
     await at.giveBack({ releaseAfterMs: 0 })
   })

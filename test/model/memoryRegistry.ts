@@ -94,7 +94,7 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEnt
     clusters: new Map(),
     clusterSerials: new Map(),
     communities: new Map(),
-    communityNames: new Set(),
+    communityNames: new Map(),
     assigned: new Map(),
     moves: new Map(),
   }
@@ -143,10 +143,10 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
     slice.communities.set(community, history.slice(Math.max(0, inForce)))
   }
   const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
-  for (const { community, name, assigned, claim } of registry.communityNames) {
+  for (const { community, name, seq, assigned, claim } of registry.communityNames) {
     const pair = fullName(community, name)
     // more than the database loads of those that would hide an entry: all of them
-    if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.add(pair)
+    if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.set(pair, seq)
     if (assigned === null || !keys.assignments.has(community)) continue
     if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(keyOf(claim)))) continue
     for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)

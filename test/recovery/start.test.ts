@@ -184,7 +184,7 @@ it('the operator’s pages say what is wrong while the database is away', async 
   const one = await start(url.href)
   await one.ready()
   const page = (path: string) => fetch(`${one.ops}${path}`).then(async (answer) => [answer.status, await answer.text()])
-  expect(await page('/')).toEqual([200, expect.stringContaining('<h2>Feed')])
+  expect(await page('/')).toEqual([200, expect.stringContaining('<h2>Outbox')])
   proxy.close()
   expect(await page('/')).toEqual([200, expect.stringContaining('The database does not answer')])
 })

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Places } from '../../push/places.js'
 import { messageOf, send } from '../http/answer.js'
@@ -13,6 +13,8 @@ const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
 /** Time without a byte in either direction while an answer is under way: longer than any handler works. */
 const IDLE_TIMEOUT_MS = 30_000
+/** Requests of a socket under way at once: browsers and common clients send the next after an answer. */
+const MAX_PIPELINED = 8
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
 /** Connections of one address: a host alone can't take all, and a frontend waits for up to 500 statuses. */
@@ -20,13 +22,14 @@ const MAX_OF_ADDRESS = 2_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
 
-/** Options for `http.createServer`: sizes and timeouts. */
+/** Options for `http.createServer`: sizes and timeouts. Nothing here looks at Host, and Node refuses without JSON. */
 export const SERVER_LIMITS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 2_000,
+  requireHostHeader: false,
 }
 
 const TOO_LARGE = `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`
@@ -81,6 +84,25 @@ export function protectServer(
   return () => {
     for (const socket of unused) socket.destroy()
   }
+}
+
+const underWay = new WeakMap<Socket, number>()
+
+/**
+ * Bounds pipelined requests, which Node parses 64 KiB at a time before any back-pressure: the last of as many as are
+ * taken ends its socket.
+ * @returns whether the request is to be served
+ */
+export function isServed({ socket }: IncomingMessage, res: ServerResponse): boolean {
+  const count = (underWay.get(socket) ?? 0) + 1
+  if (count > MAX_PIPELINED) {
+    socket.pause()
+    return false
+  }
+  if (count === MAX_PIPELINED) res.shouldKeepAlive = false
+  underWay.set(socket, count === MAX_PIPELINED ? Number.POSITIVE_INFINITY : count)
+  res.once('close', () => underWay.set(socket, underWay.get(socket)! - 1))
+  return true
 }
 
 /** Closes our half at once, and the rest when the other end had time to read. */

@@ -62,6 +62,19 @@ it('who hangs up is dropped and counts no more', async () => {
   expect(made).toEqual(['b', 'b', 'b', 'later'])
 })
 
+it('who hangs up while the change is made keeps the turn until that has ended', async () => {
+  const { turns, take, go } = held()
+  const gone = new AbortController()
+  const running = Array.from({ length: 3 }, () => take(bob, 'b', gone.signal))
+  const next = take(alice, 'a')
+  gone.abort(new Error('gone'))
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(turns.waiting()).toBe(1)
+  go()
+  // made, so said to be made
+  await Promise.all([...running, next])
+})
+
 it('with too many wallets the next change is refused', async () => {
   const { turns, take, go } = held()
   const all = Array.from({ length: 1_200 }, (_, i) =>

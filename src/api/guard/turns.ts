@@ -29,6 +29,7 @@ export function createTurns() {
      * @throws ApiError unavailable when too many wait; the signal's reason
      */
     async take<T>(address: Uint8Array, make: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+      signal?.throwIfAborted()
       const wallet = Buffer.from(address).toString('hex')
       const own = waiting.get(wallet) ?? { count: 0, round: 0 }
       if (queue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
@@ -42,16 +43,22 @@ export function createTurns() {
         own.count -= 1
         if (own.count === 0) waiting.delete(wallet)
       }
+      // the queue would give the turn of a change that is being made to the next one
+      const dropped = new AbortController()
+      const drop = () => dropped.abort(signal?.reason)
+      signal?.addEventListener('abort', drop)
       let hasBegun = false
       const begin = () => {
+        signal?.removeEventListener('abort', drop)
         hasBegun = true
         round = Math.max(round, turn)
         leave()
         return make()
       }
       try {
-        return await queue.add(begin, { priority: -turn, ...(signal && { signal }) })
+        return await queue.add(begin, { priority: -turn, signal: dropped.signal })
       } finally {
+        signal?.removeEventListener('abort', drop)
         if (!hasBegun) leave()
       }
     },

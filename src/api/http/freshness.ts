@@ -29,18 +29,23 @@ const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
-/** Creates the reader of a network's freshness; each answer serves for a while. */
+/** Creates the reader of a network's freshness: one read at a time, whose answer serves for a while. */
 export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)
   let untilMs = hub ? 0 : Number.POSITIVE_INFINITY
   return () => {
     if (performance.now() < untilMs) return answer
-    untilMs = performance.now() + SERVED_FOR_MS
+    untilMs = Number.POSITIVE_INFINITY
     answer = readHubState(pool, network, hub!.label).then(freshnessOf)
-    answer.catch(() => {
-      untilMs = 0
-    })
+    answer.then(
+      () => {
+        untilMs = performance.now() + SERVED_FOR_MS
+      },
+      () => {
+        untilMs = 0
+      },
+    )
     return answer
   }
 }

@@ -9,7 +9,8 @@ import { readDecimals, readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const [mint, owner] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
 
-const refusal = (code: number) => new RpcError('refused', '', null, { cause: new NodeError({ code }) })
+const refusal = (code: number, message = 'Invalid param: could not find mint') =>
+  new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
 /** @param program of the mint; null where the address is none */
 const node =
   (program: PublicKey | null, amounts: readonly bigint[] = []): Call =>
@@ -27,6 +28,8 @@ it('a balance is the sum of the wallet’s accounts, and nothing where the token
   expect(await readTokenBalance(node(null), owner, mint)).toBe(0n)
   const lacking = async () => Promise.reject(refusal(-32_601))
   await expect(readTokenBalance(lacking, owner, mint), 'no such method').rejects.toThrow(RpcError)
+  const odd = async () => Promise.reject(refusal(-32_602, 'invalid params'))
+  await expect(readTokenBalance(odd, owner, mint), 'a gateway that does not know the method').rejects.toThrow(RpcError)
 })
 
 it('decimals are those of mints, and those that can be paid in of one program', async () => {

@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { NodeError, RpcError } from '../rpc/errors.js'
+import { NodeError, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { type RawAccount, readAccount } from './reads.js'
 import { reads, signs, writes } from './registrar.js'
@@ -49,11 +49,13 @@ export async function readDecimals(call: Call, mint: PublicKey): Promise<number 
   return supply?.value.decimals ?? null
 }
 
-/** "Invalid params", as nodes say that an address is no mint. */
+/** "Invalid params", as nodes say that an address is no mint, and their words for that. */
 const INVALID_PARAMS = -32_602
+const NO_MINT = /mint|find account|token account/i
 
 function orNoMint(error: unknown): null {
-  if (error instanceof RpcError && error.cause instanceof NodeError && error.cause.code === INVALID_PARAMS) return null
+  const cause = error instanceof RpcError ? error.cause : null
+  if (cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(cause.details)) return null
   throw error
 }
 
@@ -77,8 +79,10 @@ export async function readTokenAccounts(call: Call, owner: PublicKey, mint: Publ
   const options = { encoding: 'base64', commitment: COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
   const found = await call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked).catch(orNoMint)
-  return (found?.value ?? []).map(({ pubkey, account }) => ({
-    address: new PublicKey(pubkey),
-    amount: Buffer.from(account.data[0], 'base64').readBigUInt64LE(),
-  }))
+  return (found?.value ?? []).map(({ pubkey, account }) => {
+    const amount = Buffer.from(account.data[0], 'base64')
+    if (amount.length !== AMOUNT.length)
+      throw transient('getTokenAccountsByOwner: a node gave another slice than asked')
+    return { address: new PublicKey(pubkey), amount: amount.readBigUInt64LE() }
+  })
 }

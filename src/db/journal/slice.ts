@@ -58,7 +58,7 @@ export async function completeSlice(
     clusters: new Map(),
     clusterSerials: new Map(serials),
     communities: new Map(),
-    communityNames: new Set(),
+    communityNames: new Map(),
     assigned: new Map(),
     moves: new Map(),
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { RulesVersion } from '../../registry/community/history.js'
-import { assignmentOf, fullName, type Keys, type Slice } from '../../registry/fold/rows.js'
+import { assignmentOf, type CommunityNameRow, fullName, type Keys, type Slice } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
@@ -47,17 +47,19 @@ export async function readRules(
   return found
 }
 
+type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
+
 async function readTaken(client: pg.ClientBase, slice: Slice, pairs: readonly string[]): Promise<void> {
   if (pairs.length === 0) return
   const split = pairs.map((pair) => pair.split('/'))
-  const { rows } = await client.query<{ community: string; name: string }>(
-    `SELECT k.community, k.name FROM unnest($2::text[], $3::text[]) AS k(community, name)
+  const { rows } = await client.query<TakenName>(
+    `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
      CROSS JOIN LATERAL (
-       SELECT FROM ${leaf('community_names', slice.network)} n
+       SELECT n.seq FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`,
     [NETWORK_CODE[slice.network], split.map(([community]) => community), split.map(([, name]) => name)],
   )
-  for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
+  for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)
 }
 
 async function readAssigned(client: pg.ClientBase, slice: Slice, { assignments, claims }: Keys): Promise<void> {
@@ -93,20 +95,20 @@ async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Prom
   )
   if (communities.rows.length === 0) return
   const wanted = wantedNames(slice, keys)
-  const { rows } = await client.query<{ community: string; name: string }>(
-    `SELECT c.name AS community, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[]) AS w(name)
+  const { rows } = await client.query<TakenName>(
+    `SELECT c.name AS community, n.name, n.seq FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
-       SELECT n.name FROM ${leaf('community_names', slice.network)} n
+       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
-     SELECT c.name, n.name FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[]) AS w(name)
+     SELECT c.name, n.name, n.seq FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[]) AS w(name)
      CROSS JOIN LATERAL (
-       SELECT n.name FROM ${leaf('community_names', slice.network)} n
+       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C"
      ) n`,
     [code, communities.rows.map(({ name }) => name), wanted, keys.mayPublish ? beginningsOf(wanted) : []],
   )
-  for (const { community, name } of rows) slice.communityNames.add(fullName(community, name))
+  for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)
 }
 
 /** Names that wallets of the batch ask for, or have in private. */

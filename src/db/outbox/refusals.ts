@@ -80,12 +80,17 @@ export async function positionsOfRefused(client: pg.ClientBase, network: Network
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
-/** An entry as a new generation has it: a refused payment buys nothing there, whatever has changed. */
+/**
+ * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so that none is freed
+ * by it.
+ */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry
-  if (!refused.has(`${position.chain}/${position.block}/${position.logIndex}`)) return entry
-  return { ...entry, body: encodePayment({ ...decodePayment(entry.body).payment, met: null }) }
+  const { freed, ...payment } = decodePayment(entry.body).payment
+  const isRefused = refused.has(`${position.chain}/${position.block}/${position.logIndex}`)
+  if (!isRefused && !freed) return entry
+  return { ...entry, body: encodePayment(isRefused ? { ...payment, met: null } : payment) }
 }
 
 /**

@@ -42,17 +42,16 @@ const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
   WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome = ${PAYMENT_OUTCOME.reclaimed}
     AND was.community = n.community AND was.name = n.name)`
 
-const freeing = prepare<{ id: Buffer }>(
-  'freeing_payments',
-  (l) => `SELECT DISTINCT ON (n.community, n.name) p.id FROM payments p
+const freed = prepare<{ id: Buffer; seq: number }>(
+  'freed_names',
+  (l) => `SELECT p.id, n.seq FROM payments p
     JOIN ${l.communityNames} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
-    WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}
-    ORDER BY n.community, n.name, p.paid_ms, p.chain, p.block, p.sequence`,
+    WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Payments among these that get a name from an owner who has back what bought it: the first for each name. */
-export async function freeingPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<Set<string>> {
-  return new Set((await freeing(db, network, [ids])).map(({ id }) => keyOf(id)))
+/** Sequence numbers of reclaimed payments that bought the names which these payments are for, by the payments' ids. */
+export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
+  return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
 
 const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(

@@ -22,9 +22,11 @@ export async function isCheckpointReplaced(
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
   if (!parentHash) return false
-  const hashes = await hashesAt(chain, nextBlock - 1)
-  return hashes.length >= Math.min(2, chain.config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
+  return isReplaced(chain, await hashesAt(chain, nextBlock - 1), parentHash)
 }
+
+const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
+  hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /** True if the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
 export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
@@ -38,7 +40,8 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
 
 /**
- * Checks that the chain still has the checkpoint's block. A local chain that its launcher restored from an older state
+ * Checks that the chain still has the checkpoint's block. A node that lacks it is found by each of its answers; only the
+ * word of all halts a chain. A local chain that its launcher restored from an older state
  * may have lost it: then the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */
@@ -47,8 +50,9 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
-  if (!(await isCheckpointReplaced(chain, row)))
-    throw new Error(`getting block ${row.nextBlock - 1}: a node does not have it, or is on another fork`)
+  const hashes = await hashesAt(chain, row.nextBlock - 1)
+  if (hashes.includes(toHex(parentHash))) return
+  if (!isReplaced(chain, hashes, parentHash)) throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
   if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
   throw new DeepReorgError(`${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`)

@@ -122,8 +122,9 @@ function checkAssignment(
 }
 
 /** Tells whether the name is registered, or is a public wallet name of the cluster that owns the community. */
-function isTaken(work: Work, community: string, name: string): boolean {
-  if (work.communityNames.has(fullName(community, name))) return true
+function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
+  const seq = work.communityNames.get(fullName(community, name))
+  if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
   return [...wholeCluster(work, cluster).wallets.values()].some((entry) => entry.name === name && !entry.isPrivate)
@@ -139,7 +140,7 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
     changes.communityNames = changes.communityNames.filter((one) => one.community !== community || one.name !== name)
     changes.communityNamesFreed.push({ community, name })
   }
-  communityNames.add(fullName(community, name))
+  communityNames.set(fullName(community, name), row.seq)
   changes.communityNames.push({ ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
@@ -188,7 +189,7 @@ function decidePayment(work: Work, { payment, community, name }: PaymentContent)
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {
     history,
-    isTaken: community !== null && name !== null && !payment.freed && isTaken(work, community, name),
+    isTaken: community !== null && name !== null && isTaken(work, community, name, payment.freed),
     // `met` is null for a refunded payment too, which then buys nothing
     areRequirementsMet: rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
   }

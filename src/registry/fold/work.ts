@@ -25,7 +25,7 @@ export function beginWork(before: Slice, entries: readonly Entry[], rules: Rules
     clusterSerials: new Map(before.clusterSerials),
     clusters: isWhole ? copyClusters(before.clusters) : null,
     communities: new Map(before.communities),
-    communityNames: new Set(before.communityNames),
+    communityNames: new Map(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
     rules,

@@ -27,8 +27,8 @@ const schema = z.strictObject({
    * null for a refunded payment.
    */
   met: word.nullable(),
-  /** The name's owner paid for it and has the money back (`reclaim`): the name is free for this payment. */
-  freed: z.literal(true).optional(),
+  /** Sequence number of the payment that bought the name, whose payer has the money back: it is free then. */
+  freed: z.int().optional(),
 })
 export type CommunityPaymentBody = z.output<typeof schema>
 

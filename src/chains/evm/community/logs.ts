@@ -9,6 +9,7 @@ import type {
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
+import { transient } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
@@ -37,14 +38,19 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
  * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id, which
  * `recordWords` proves.
  * @param timeOf a log's block time, milliseconds
+ * @throws RpcError transient where a node left a `Held` out
  */
 export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {
   const payments: CommunityPayment[] = []
   let bid: RawLog | null = null
   for (const log of logs) {
+    if (bid && log.topics[0] !== HELD_TOPIC) break
     if (log.topics[0] === PAYMENT_TOPIC) bid = log
-    else if (bid && log.topics[0] === HELD_TOPIC) payments.push(paymentOf(bid, log, timeOf(bid)))
+    if (!bid || log.topics[0] !== HELD_TOPIC) continue
+    payments.push(paymentOf(bid, log, timeOf(bid)))
+    bid = null
   }
+  if (bid) throw transient(`eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`)
   return payments
 }
 
