@@ -149,7 +149,7 @@ export class Client {
     const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
     const query = most === undefined ? {} : { count: most }
     // events that were called off are fewer: what called them off is thrown
-    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
+    return within(options, async (signal) => {
       const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
       await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
       return checkpoint
@@ -165,7 +165,7 @@ export class Client {
    * @throws ClusterdError registry_mismatch, feed_mismatch, timeout; errors of the node
    */
   verifyRegistry(node: HubNode, { mirror, count, ...options }: VerifyOptions = {}): Promise<Proof> {
-    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
+    return within(options, async (signal) => {
       const proof = await this.request('GET', '/v1/proof', { ...options, signal })
       await checkRecord(node, proof)
       const has = count ?? (Array.isArray(mirror) ? mirror.length : Number.POSITIVE_INFINITY)
@@ -198,7 +198,7 @@ export class Client {
     const query = { type, wallet: address }
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', { query, ...options })
     // a wallet may never answer: only the signal ends that wait, hands take their time
-    const signature = await within(Number.POSITIVE_INFINITY, options?.signal, () => sign(message))
+    const signature = await within({ signal: options?.signal }, async () => sign(message))
     const body = { type, wallet: address, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token
