@@ -10,41 +10,39 @@ export interface Checkpoint {
   hash: string
 }
 
+export type Registration = Extract<FeedEvent, { type: 'REGISTER_NAME' }>
+
 const HASH_BYTES = 32
 
 /**
- * Holds events, from the first one of their generation on, against a checkpoint: hash_n = SHA-256(hash_{n-1} ‖ event n
- * in the form of RFC 8785), hash_0 being zeros. Events behind it are not looked at.
+ * Holds events, from the first one of their generation on, against a checkpoint (docs/events.md).
+ * @returns the registrations among them
  * @throws ClusterdError feed_mismatch for another feed, or one that ends before
  */
 export async function verifyEvents(
   events: AsyncIterable<FeedEvent> | Iterable<FeedEvent>,
   { generation, count, hash }: Checkpoint,
-): Promise<void> {
+): Promise<Registration[]> {
+  const registered: Registration[] = []
   let at = new Uint8Array(HASH_BYTES)
   let taken = 0
   if (count > 0)
     for await (const event of events) {
       taken++
       if (!event.id.endsWith(`-${generation}-${taken}`)) throw mismatch(`Event ${taken} is ${event.id}.`)
-      const text = new TextEncoder().encode(canonical(withoutPlace(event)))
-      const input = new Uint8Array(HASH_BYTES + text.length)
-      input.set(at)
-      input.set(text, HASH_BYTES)
-      at = new Uint8Array(await crypto.subtle.digest('SHA-256', input))
+      // an event as the feed gives it, without what `events` adds
+      const { resume, ...rest } = event as FeedEvent & { resume?: string }
+      const text = new TextEncoder().encode(canonical(rest))
+      at = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array([...at, ...text])))
+      if (event.type === 'REGISTER_NAME') registered.push(event)
       if (taken === count) break
     }
   if (taken < count) throw mismatch(`There are ${taken} of ${count} events.`)
-  if (hexOf(at) !== hash) throw mismatch(`The first ${count} events are not those of the checkpoint.`)
+  if (hexOf(at) !== hash) throw mismatch('The events are not those of the checkpoint.')
+  return registered
 }
 
 const mismatch = (message: string) => new ClusterdError('feed_mismatch', message)
-
-/** An event as the feed gives it, without what `events` adds. */
-const withoutPlace = (event: FeedEvent): FeedEvent => {
-  const { resume, ...rest } = event as FeedEvent & { resume?: string }
-  return rest as FeedEvent
-}
 
 /** JSON with sorted keys and no spaces (RFC 8785). */
 function canonical(value: unknown): string {

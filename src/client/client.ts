@@ -1,34 +1,31 @@
 import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
-import { checkOwners, checkRecord, type HubNode, type Proof } from './registry.js'
+import { checkHub, type HubNode, type Proof } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
 import type { Answer, CallOptions, FeedEvent, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
 import { signerOf, type Wallet } from './wallet.js'
 
-type Body<P extends PathOf<'POST'>> = Input<'POST', P> extends { body: infer B } ? B : never
-type EvmQuoteInput = Body<'/v1/names/register/evm'>
+type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
 /** A network that is known only when it runs may be `solana`. */
 type QuoteOn<N extends string> = N extends 'solana'
   ? Schemas['SolanaQuote']
   : string extends N
     ? Schemas['EvmQuote'] | Schemas['SolanaQuote']
     : Schemas['EvmQuote']
-type Added = Body<'/v1/clusters/wallets'>
-type CommunityRegistration = Body<'/v1/names/community/{communityName}/register'>
+type Added = Input<'POST', '/v1/clusters/wallets'>['body']
+type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
 export interface VerifyOptions extends CallOptions {
   /** Events from the first one of the generation on; default: the service's own feed. */
   mirror?: AsyncIterable<FeedEvent> | Iterable<FeedEvent> | undefined
-  /** Number of events that the mirror has, where it is no array; default: as many as the newest checkpoint. */
+  /** Number of its events, where it is no array; default: those of the newest checkpoint. */
   count?: number | undefined
 }
 
-const STATUS_NOT_FOUND = 404
-
-/** A deployment of clusterd. Every call rejects with a `ClusterdError`, or with the reason of its own signal. */
+/** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
   readonly #transport: Transport
 
@@ -36,7 +33,7 @@ export class Client {
     this.#transport = new Transport(options)
   }
 
-  /** Authentication key that requests are sent with: of `signIn`, or one that was kept. */
+  /** Key that requests are sent with: of `signIn`, or one that was kept. */
   get token(): string | undefined {
     return this.#transport.token
   }
@@ -68,7 +65,8 @@ export class Client {
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
-    return (await this.addressesOf([name], options))[0] ?? null
+    const [found] = await this.addressesOf([name], options)
+    return found ?? null
   }
 
   /** The addresses behind up to 1,000 names; what resolves to nothing is left out. */
@@ -78,11 +76,10 @@ export class Client {
 
   /** The first names that an address owns; `after` the last of them follow more. */
   ownedBy(address: string, query?: { after?: string; limit?: number }, options?: CallOptions) {
-    const input = { params: { address }, ...(query && { query }), ...options }
-    return this.request('GET', '/v1/names/owner/address/{address}', input)
+    return this.request('GET', '/v1/names/owner/address/{address}', { params: { address }, query, ...options })
   }
 
-  /** The cluster of a name, or of an id (0x and 64 hex digits); null where there is none. */
+  /** The cluster of a name, or of an id (0x and 64 hex digits); null for none. */
   cluster(nameOrId: string, options?: CallOptions): Promise<Schemas['Cluster'] | null> {
     return orNull(
       /^0x[0-9a-f]{64}$/i.test(nameOrId)
@@ -94,7 +91,8 @@ export class Client {
   /** The id of the cluster in which an address is verified, null for none. */
   async clusterIdOf(address: string, options?: CallOptions): Promise<string | null> {
     const input = { params: { address }, ...options }
-    return (await orNull(this.request('GET', '/v1/clusters/address/{address}', input)))?.clusterId ?? null
+    const found = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))
+    return found?.clusterId ?? null
   }
 
   /** Tells whether names can be registered, in their order. */
@@ -110,9 +108,8 @@ export class Client {
   /** Price and transaction data of a registration; `network: 'solana'` pays there. */
   quote<N extends string>(wish: EvmQuoteInput & { network: N }, options?: CallOptions): Promise<QuoteOn<N>>
   quote(wish: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    return wish.network === 'solana'
-      ? this.request('POST', '/v1/names/register/solana', { body: wish, ...options })
-      : this.request('POST', '/v1/names/register/evm', { body: wish, ...options })
+    const path = `/v1/names/register/${wish.network === 'solana' ? 'solana' : 'evm'}` as const
+    return this.request('POST', path, { body: wish, ...options })
   }
 
   /** Outcome of a registration's transaction. */
@@ -121,8 +118,8 @@ export class Client {
   }
 
   /**
-   * Waits until a transaction is `until`, or finalized, lost_bid or invalid, which never change; at most `timeoutMs`
-   * (default two minutes), over outages of the service.
+   * Waits, over outages, until a transaction is `until`, or has a status that never changes.
+   * @param options `timeoutMs`: two minutes by default
    */
   waitForStatus(tx: string, options: WaitOptions = {}): Promise<TransactionStatus> {
     return waitForStatus(this.#transport, tx, options)
@@ -130,62 +127,55 @@ export class Client {
 
   /** Debts to an address on every chain, with the transactions that take them. */
   refunds(address: string, query?: { to?: string }, options?: CallOptions) {
-    return this.request('GET', '/v1/refunds/{address}', { params: { address }, ...(query && { query }), ...options })
+    return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** Public events from the first one, or from behind `resume`, on: for ever, each once, in their order. */
+  /** Public events, each once, in their order, for ever: from the first, or behind `resume`, on. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.#transport, options)
   }
 
   /**
-   * Holds a mirror of the feed against the service's checkpoint: that nothing is missing, added or changed. Needs Web
-   * Crypto, which browsers have on secure pages alone.
-   * @param options `timeoutMs` is that of all of it; without it each request has the client's, and a long feed its time
-   * @returns the checkpoint that the mirror agrees with; what it has beyond is not looked at
+   * Holds a mirror of the feed against the service's checkpoint. Browsers can on secure pages alone (Web Crypto).
+   * @param options `timeoutMs` is that of all of it; default: the client's for each request
+   * @returns the checkpoint that the mirror agrees with; nothing beyond is looked at
    * @throws ClusterdError feed_mismatch, timeout
    */
-  verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
-    const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
-    const query = most === undefined ? {} : { count: most }
-    // events that were called off are fewer: what called them off is thrown
-    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
-      const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
-      await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
+  verifyFeed(options: VerifyOptions = {}): Promise<Checkpoint> {
+    return within(options, async (signal) => {
+      const { checkpoint } = await this.#verify({ ...options, signal })
       return checkpoint
     })
   }
 
   /**
-   * Holds the registry, as a mirror of the feed has it, against the hub: its record of all registrations, and the owner
-   * of each name that the mirror has. What is newer than the hub's newest confirmed block is not looked at.
+   * Holds a mirror of the feed against the hub at its newest confirmed block: record and owners.
    * @param node any node of the hub's chain, such as a client of viem
    * @param options as of `verifyFeed`
    * @returns what the service claims, which is true
    * @throws ClusterdError registry_mismatch, feed_mismatch, timeout; errors of the node
    */
-  verifyRegistry(node: HubNode, { mirror, count, ...options }: VerifyOptions = {}): Promise<Proof> {
-    return within(options.timeoutMs ?? Number.POSITIVE_INFINITY, options.signal, async (signal) => {
+  verifyRegistry(node: HubNode, options: VerifyOptions = {}): Promise<Proof> {
+    return within(options, async (signal) => {
       const proof = await this.request('GET', '/v1/proof', { ...options, signal })
-      await checkRecord(node, proof)
-      const has = count ?? (Array.isArray(mirror) ? mirror.length : Number.POSITIVE_INFINITY)
-      const events = mirror ?? this.events({ signal, follow: false })
-      const registered: FeedEvent[] = []
-      async function* noted() {
-        for await (const event of events) {
-          if (event.type === 'REGISTER_NAME') registered.push(event)
-          yield event
-        }
-      }
-      await this.verifyFeed({ ...options, signal, mirror: noted(), count: Math.min(has, proof.checkpoint.count) })
-      await checkOwners(node, proof, registered)
+      const { registered } = await this.#verify({ ...options, signal }, proof.checkpoint.count)
+      await checkHub(node, proof, registered)
       return proof
     })
   }
 
+  /** The newest checkpoint of at most `most` events, held, and the registrations up to it. */
+  async #verify({ mirror, count, ...options }: VerifyOptions, most = Number.MAX_SAFE_INTEGER) {
+    const has = count ?? (Array.isArray(mirror) ? mirror.length : most)
+    const query = { count: Math.min(has, most) }
+    const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options })
+    const events = mirror ?? this.events({ signal: options.signal, follow: false })
+    return { checkpoint, registered: await verifyEvents(events, checkpoint) }
+  }
+
   /** Page of the feed. */
-  eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions): Promise<Answer<'GET', '/v1/events'>> {
-    return this.request('GET', '/v1/events', { ...(query && { query }), ...options })
+  eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions) {
+    return this.request('GET', '/v1/events', { query, ...options })
   }
 
   /**
@@ -193,20 +183,19 @@ export class Client {
    * @param wallet of viem (an account, a wallet client), of Solana, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
-    const { type, wallet: address, sign } = signerOf(wallet)
+    const { sign, ...query } = signerOf(wallet)
     // bound to the address, so that a smart wallet's signature counts too
-    const query = { type, wallet: address }
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', { query, ...options })
-    // a wallet may never answer: only the signal ends that wait, hands take their time
-    const signature = await within(Number.POSITIVE_INFINITY, options?.signal, () => sign(message))
-    const body = { type, wallet: address, signingDate, signature }
+    // only the signal ends this wait: hands take their time
+    const signature = await within({ signal: options?.signal }, async () => sign(message))
+    const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token
     return token
   }
 
-  /** Revokes the key of `signIn`, for good; with `everywhere` all keys of its wallet, on whatever device. */
-  async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}): Promise<void> {
+  /** Revokes the key of `signIn`, for good; with `everywhere` all keys of its wallet. */
+  async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}) {
     const query = everywhere ? { everywhere: 'true' as const } : {}
     await this.request('DELETE', '/v1/auth/token', { query, ...options })
     this.token = undefined
@@ -218,22 +207,22 @@ export class Client {
   }
 
   /** Adds wallets to the signed-in wallet's cluster. */
-  async addWallets(wallets: Added, options?: CallOptions): Promise<void> {
+  async addWallets(wallets: Added, options?: CallOptions) {
     await this.request('POST', '/v1/clusters/wallets', { body: wallets, ...options })
   }
 
   /** Renames wallets of the signed-in wallet's cluster. */
-  async renameWallets(wallets: { address: string; name: string }[], options?: CallOptions): Promise<void> {
+  async renameWallets(wallets: { address: string; name: string }[], options?: CallOptions) {
     await this.request('PUT', '/v1/clusters/wallets/names', { body: wallets, ...options })
   }
 
   /** Removes wallets from the signed-in wallet's cluster. */
-  async removeWallets(addresses: string[], options?: CallOptions): Promise<void> {
+  async removeWallets(addresses: string[], options?: CallOptions) {
     await this.request('DELETE', '/v1/clusters/wallets', { body: addresses, ...options })
   }
 
   /** Verifies the signed-in wallet in a cluster that lists it. */
-  async verifyIn(clusterId: string, options?: CallOptions): Promise<void> {
+  async verifyIn(clusterId: string, options?: CallOptions) {
     await this.request('POST', '/v1/clusters/verify/{clusterId}', { params: { clusterId }, ...options })
   }
 
@@ -243,7 +232,7 @@ export class Client {
   }
 
   /** Registers a name below a community: at once, or by the payment in `transactionInfo`. */
-  registerBelow(community: string, body: CommunityRegistration, options?: CallOptions) {
+  registerBelow(community: string, body: RegistrationBelow, options?: CallOptions) {
     const path = '/v1/names/community/{communityName}/register'
     return this.request('POST', path, { params: { communityName: community }, body, ...options })
   }
@@ -252,7 +241,6 @@ export class Client {
 /** The answer, null where the service (no proxy's page) says 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === STATUS_NOT_FOUND && typeof error.body === 'object')
-      return null
+    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object') return null
     throw error
   })

@@ -1,32 +1,28 @@
 import type { Schemas } from './types.js'
 
-/** Codes of the service, and of failures on this side: no answer, none in time, one that is not the service's. */
+/** Codes of the service, and of failures on this side. */
 type Code = Schemas['Error']['error'] | 'network' | 'timeout' | 'unexpected' | 'feed_mismatch' | 'registry_mismatch'
+type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** Limited, unavailable, or a proxy whose service is away. */
 const TRANSIENT = [429, 502, 503, 504]
-
-interface Failure {
-  /** HTTP status, 0 where there was no answer. */
-  status: number
-  /** Time after which the service wants to be asked again, milliseconds. */
-  retryAfterMs?: number | undefined
-  /** The answer's body. */
-  body?: unknown
-  cause?: unknown
-}
+/** A clock that is wrong may make a date of Retry-After any. */
+const MAX_PAUSE_MS = 60_000
 
 /** Every failure of a call: an error that the service answered, or no answer. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
+  /** HTTP status, 0 where there was no answer. */
   readonly status: number
+  /** Time after which the service wants to be asked again, milliseconds. */
   readonly retryAfterMs: number | undefined
+  /** The answer's body. */
   readonly body: unknown
-  /** @param code of the interface (`not_found`, `rate_limited`, …), else `network`, `timeout` or `unexpected` */
+  /** @param code of the interface (`not_found`, …), `network`, `timeout` or `unexpected` */
   constructor(
     readonly code: Code | (string & {}),
     message: string,
-    { status, retryAfterMs, body, cause }: Failure = { status: 0 },
+    { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
     super(message, { cause })
     this.status = status
@@ -41,17 +37,28 @@ export class ClusterdError extends Error {
 }
 
 /** Error of an answer with another status than 200. */
-export function errorOf(response: Response, body: unknown): ClusterdError {
-  const { error, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
-  const isOurs = typeof error === 'string'
-  const text = isOurs && typeof message === 'string' ? message : `The service answered ${response.status}.`
-  const retryAfterMs = retryAfterOf(response.headers.get('retry-after'))
-  return new ClusterdError(isOurs ? error : 'unexpected', text, { status: response.status, retryAfterMs, body })
+export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
+  const { error, message } = Object(body) as Record<string, unknown>
+  const code = typeof error === 'string' ? error : 'unexpected'
+  const text = typeof message === 'string' ? message : `The service answered ${status}.`
+  return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 
-/** Milliseconds of a Retry-After header, in seconds or as a date (RFC 9110, 10.2.3). */
-function retryAfterOf(text: string | null): number | undefined {
-  if (text === null) return undefined
+/** Milliseconds of a Retry-After header (RFC 9110, 10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}
+
+/** @throws ClusterdError network, for a `fetch` that failed */
+export function unreachable(cause: unknown): never {
+  throw new ClusterdError('network', 'The service can not be reached.', { cause })
+}
+
+/** Pause that an outage asks for. @throws the error where it is no outage */
+export function pauseAfter(error: unknown): number {
+  const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
+  if (!isOutage) throw error
+  return Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS)
 }

@@ -1,30 +1,28 @@
-import { ClusterdError } from './error.js'
+import { ClusterdError, unreachable } from './error.js'
+import { within } from './time.js'
 
 /** Characters of one event; more would be a stream of something else. */
 const MAX_EVENT_CHARS = 1_000_000
+/** Silence, without a heartbeat, after which a stream counts as broken. */
+export const SILENCE_MS = 60_000
 
 /**
- * Events of a stream with their names and the last id that came (WHATWG HTML, 9.2); comments are left out.
- * @param onChunk called with each piece that arrives, comments too
- * @param signal ends the stream, also where that of its request reaches nobody: Node forgets it once the head is there
- * @throws ClusterdError unexpected for an event without end
+ * Events of a stream, with the last id that came (WHATWG HTML, 9.2), without comments.
+ * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  onChunk: () => void = () => {},
   signal?: AbortSignal,
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  const read = () => reader.read().catch(unreachable)
   let [rest, id, event] = ['', '', '']
   let data: string[] = []
-  const end = () => void reader.cancel().catch(() => {})
-  signal?.addEventListener('abort', end)
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await within({ timeoutMs: SILENCE_MS, signal }, read)
       if (done) return
-      onChunk()
       // a CR at the end may be half of a CRLF
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)
       rest = lines.pop()!
@@ -42,7 +40,6 @@ export async function* readEvents(
         throw new ClusterdError('unexpected', 'The stream holds no events.')
     }
   } finally {
-    signal?.removeEventListener('abort', end)
     await reader.cancel().catch(() => {})
   }
 }

@@ -1,4 +1,4 @@
-import { ClusterdError } from './error.js'
+import { pauseAfter } from './error.js'
 import { pause, within } from './time.js'
 import type { Transport } from './transport.js'
 import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
@@ -8,18 +8,15 @@ export interface WaitOptions extends CallOptions {
   until?: StatusWord | readonly StatusWord[] | undefined
 }
 
+const ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. */
 const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 const DEFAULT_TIMEOUT_MS = 120_000
 /** Time that the service is asked to hold a question, seconds. */
 const HELD_S = 25
-/** An answer that came sooner was not held for `wait`. */
-const HELD_AT_LEAST_MS = 1_000
-/** Pauses between questions that are not held. */
-const MIN_PAUSE_MS = 250
-const MAX_PAUSE_MS = 5_000
-/** A clock that is wrong may make a date of Retry-After any. */
-const MAX_RETRY_AFTER_MS = 60_000
+/** Time from one question to the next where none is held. */
+const MIN_INTERVAL_MS = 250
+const MAX_INTERVAL_MS = 5_000
 
 /**
  * Waits until a transaction has a status; one that never changes ends the wait too.
@@ -32,40 +29,26 @@ export function waitForStatus(
 ): Promise<TransactionStatus> {
   const awaited = [until, FINAL].flat()
   let since: StatusWord | undefined
-  const waiting = within(timeoutMs, signal, async (limit) => {
-    let pauseMs = MIN_PAUSE_MS
+  const wait = async (limit: AbortSignal): Promise<TransactionStatus> => {
+    let intervalMs = MIN_INTERVAL_MS
     for (;;) {
       const askedMs = Date.now()
-      let retryAfterMs = 0
-      const answer = await statusOf(transport, tx, { since, signal: limit }).catch((error: unknown) => {
-        if (!(error instanceof ClusterdError) || !(error.isTransient || error.code === 'timeout')) throw error
-        retryAfterMs = Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
-        return null
-      })
-      if (answer && awaited.includes(answer.status)) return answer
-      const isHeld = Date.now() - askedMs >= HELD_AT_LEAST_MS
-      pauseMs = isHeld || (answer && answer.status !== since) ? MIN_PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS)
-      since = answer?.status ?? since
-      await pause(Math.max(pauseMs, retryAfterMs), limit)
+      intervalMs = Math.min(2 * intervalMs, MAX_INTERVAL_MS)
+      let retryMs = 0
+      const query = since && { since, wait: HELD_S }
+      const answerMs = transport.timeoutMs + (since ? HELD_S * 1_000 : 0)
+      const request = { params: { tx }, query, signal: limit, timeoutMs: answerMs }
+      try {
+        const answer = (await transport.call('GET', ROUTE, request)) as TransactionStatus
+        if (awaited.includes(answer.status)) return answer
+        if (answer.status !== since) intervalMs = MIN_INTERVAL_MS
+        since = answer.status
+      } catch (error) {
+        retryMs = pauseAfter(error)
+      }
+      await pause(Math.max(askedMs + intervalMs - Date.now(), retryMs), limit)
     }
-  })
-  return waiting.catch((cause: unknown) => {
-    if (!since || !(cause instanceof ClusterdError) || cause.code !== 'timeout') throw cause
-    throw new ClusterdError('timeout', `The transaction was still ${since} after ${timeoutMs} ms.`, {
-      status: 0,
-      cause,
-    })
-  })
-}
-
-/** The status now, or once it is no longer `since`. */
-function statusOf(
-  transport: Transport,
-  tx: string,
-  { since, signal }: { since: StatusWord | undefined; signal: AbortSignal },
-): Promise<TransactionStatus> {
-  const query = since && { since, wait: HELD_S }
-  const timeoutMs = transport.timeoutMs + (since ? HELD_S * 1_000 : 0)
-  const path = '/v1/names/register/tx/{tx}'
-  return transport.call('GET', path, { params: { tx }, query, signal, timeoutMs }) as Promise<TransactionStatus>
+  }
+  const told = () => (since ? `The transaction was still ${since}` : 'There was no answer')
+  return within({ timeoutMs, signal }, wait, told)
 }

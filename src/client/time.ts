@@ -1,48 +1,35 @@
 import { ClusterdError } from './error.js'
+import type { CallOptions } from './types.js'
 
 /** Largest delay of a timer, ms; more would end at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Waits; @throws the signal's reason as soon as it is aborted */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted()
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-    function end() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
-    }
-  })
-}
+export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
+  within({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() => signal?.throwIfAborted())
 
 /**
- * Runs work under a time limit.
- * @param signal of the caller, whose reason is thrown as it is
+ * Runs work under a time limit, and until the caller's signal, whose reason is thrown as it is.
+ * @param told says what there was at the limit
  * @throws ClusterdError timeout
  */
 export async function within<T>(
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
+  { timeoutMs = Number.POSITIVE_INFINITY, signal }: CallOptions,
   work: (signal: AbortSignal) => Promise<T>,
+  told = () => 'There was no answer',
 ): Promise<T> {
   const stop = new AbortController()
-  const late = new ClusterdError('timeout', `There was no answer within ${timeoutMs} ms.`)
-  const timer = setTimeout(() => stop.abort(late), Math.min(timeoutMs, LONGEST_MS))
+  const late = () => stop.abort(new ClusterdError('timeout', `${told()} after ${timeoutMs} ms.`))
   const end = () => stop.abort(signal?.reason)
+  const timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS))
   signal?.addEventListener('abort', end)
-  // the signal of a request may reach nobody: Node forgets it once the head is there
-  const ended = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
-  })
   try {
     signal?.throwIfAborted()
-    return await Promise.race([ended, work(stop.signal)])
-  } catch (error) {
-    stop.signal.throwIfAborted()
-    throw error
+    // the signal of a request may reach nobody: Node forgets it once the head is there
+    return await new Promise<T>((resolve, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
+      work(stop.signal).then(resolve, reject)
+    })
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', end)

@@ -1,4 +1,4 @@
-import { ClusterdError, errorOf } from './error.js'
+import { ClusterdError, errorOf, unreachable } from './error.js'
 import { pause, within } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
@@ -13,16 +13,18 @@ export interface ClientOptions {
   token?: string
   /** Limit of a call with its repetitions, milliseconds; default 20,000. */
   timeoutMs?: number
-  /** Times that a GET is repeated that was answered 429, 502, 503 or 504, or not at all; default 2. */
+  /** Times that a GET is repeated after 429, 502, 503, 504 or no answer; default 2. */
   retries?: number
   /** In place of the global `fetch`. */
   fetch?: typeof fetch
 }
 
+type Values = Readonly<Record<string, unknown>>
+
 /** A request as it is sent, of any route. */
 export interface Request extends CallOptions {
-  params?: Readonly<Record<string, unknown>> | undefined
-  query?: Readonly<Record<string, unknown>> | undefined
+  params?: Values | undefined
+  query?: Values | undefined
   body?: unknown
 }
 
@@ -40,9 +42,11 @@ export class Transport {
   /** Authentication key, sent with every request. */
   token: string | undefined
 
-  /** @throws TypeError for a URL that no request could go to */
+  /** @throws TypeError for an address such as `localhost:3000`, whose scheme is `localhost` */
   constructor(options: ClientOptions) {
-    checkUrl(options.url)
+    const url = String(options.url)
+    if (!URL.canParse(url) || !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url))
+      throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
     this.#options = options
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS
     this.token = options.token
@@ -52,7 +56,7 @@ export class Transport {
   call(method: Method, path: string, request: Request): Promise<unknown> {
     const timeoutMs = request.timeoutMs ?? this.timeoutMs
     const endsMs = Date.now() + timeoutMs
-    return within(timeoutMs, request.signal, async (signal) => {
+    return within({ timeoutMs, signal: request.signal }, async (signal) => {
       for (let attempt = 0; ; attempt++) {
         try {
           return await this.#once(method, path, { ...request, signal })
@@ -70,71 +74,50 @@ export class Transport {
 
   async #once(method: Method, path: string, request: Request): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const text = await response.text().catch((cause: unknown) => {
-      throw request.signal?.aborted ? cause : failed(cause)
-    })
-    const isJson = response.headers.get('content-type')?.includes('json')
+    const text = await response.text().catch(unreachable)
+    const body = parsed(text)
     // a proxy's own page is no answer
-    const body = isJson || (response.ok && VERSIONED.test(path)) ? parsed(text, response.status) : text
-    if (!response.ok) throw errorOf(response, body)
+    if (body === text && VERSIONED.test(path))
+      throw new ClusterdError('unexpected', 'The answer is not JSON.', { status: response.status })
     return body
   }
 
-  /** The response as soon as its head is there. @throws ClusterdError network; the signal's reason */
+  /** The response as soon as its head is there. @throws ClusterdError; the signal's reason */
   async open(method: Method, path: string, { params, query, body, signal }: Request): Promise<Response> {
     const { url, testnet, apiKey, fetch: send = fetch } = this.#options
     const target = new URL(`${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`)
     for (const [name, value] of Object.entries({ ...(testnet && { testnet: true }), ...query }))
       if (value !== undefined) target.searchParams.set(name, String(value))
-    const headers = headersOf({
+    const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
-    })
-    const text = JSON.stringify(body)
-    const init = { method, headers, redirect: 'error' as const, ...(signal && { signal }) }
-    try {
-      return await send(target, body === undefined ? init : { ...init, body: text })
-    } catch (cause) {
-      throw signal?.aborted ? cause : failed(cause)
     }
+    // `fetch` would say no more than that it failed
+    if ([apiKey, this.token].some((key) => /[^ -~]/.test(key?.trim() ?? '')))
+      throw new ClusterdError('invalid_request', 'The token or the API key has letters that no key has.')
+    const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
+    const response = await send(target, init).catch(unreachable)
+    if (!response.ok) throw errorOf(response, parsed(await response.text().catch(unreachable)))
+    return response
   }
 }
 
-/** @throws TypeError: `localhost:3000` has the scheme `localhost`, and a query would swallow the path */
-function checkUrl(url: string | URL): void {
-  if (!URL.canParse(String(url)) || !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(String(url)))
-    throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
-}
-
-/** @throws ClusterdError invalid_request, without the key: `fetch` would say no more than that it failed */
-function headersOf(values: Record<string, string>): Record<string, string> {
-  try {
-    new Headers(values)
-    // as they are: a `fetch` of the caller's may spread them
-    return values
-  } catch {
-    throw new ClusterdError('invalid_request', 'The token or the API key has letters that no key has.')
-  }
-}
-
-const failed = (cause: unknown) => new ClusterdError('network', 'The service can not be reached.', { status: 0, cause })
-
-function parsed(text: string, status: number): unknown {
+/** The JSON that a text is, else the text. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (cause) {
-    throw new ClusterdError('unexpected', 'The answer is not JSON.', { status, cause })
+  } catch {
+    return text
   }
 }
 
-/** A path with its parameters. @throws ClusterdError invalid_request for one that would lead to another route */
-function pathOf(template: string, params: Request['params'] = {}): string {
+/** A path with its parameters. @throws ClusterdError for one that would lead to another route */
+function pathOf(template: string, params: Values = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')
-    if (/^\.{0,2}$/.test(text))
-      throw new ClusterdError('invalid_request', `The parameter ${name} is ${text || 'empty'}.`)
-    if (/\p{Surrogate}/u.test(text)) throw new ClusterdError('invalid_request', `The parameter ${name} is no Unicode.`)
+    if (/^\.{0,2}$|\p{Surrogate}/u.test(text))
+      throw new ClusterdError('invalid_request', `The parameter ${name} can not be “${text}”.`)
     return encodeURIComponent(text)
   })
 }

@@ -20,7 +20,7 @@ type Operation<M extends Method, P extends PathOf<M>> = Paths[P] extends Record<
 /** Signal that ends a call before its answer. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Limit of the whole call with its repetitions, milliseconds; default: the client's. */
+  /** Limit of a call with its repetitions, milliseconds; default: the client's. */
   timeoutMs?: number | undefined
 }
 

@@ -1,12 +1,12 @@
 import { hexOf } from './bytes.js'
 
-/** Wallets that can sign in, by their structure: nothing of viem or of a Solana library is imported. */
+/** Wallets that can sign in, by their structure: no library is imported. */
 
 /** An account of viem, or a wallet client with one. */
 export interface EvmWallet {
   address?: string
   account?: { address: string } | undefined
-  // a method's parameters are compared both ways, so that viem's own types fit
+  // a method is compared both ways, so that viem's own types fit
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 
@@ -32,11 +32,13 @@ interface Signer {
   sign(message: string): Promise<string>
 }
 
-const SIGN_MESSAGE = 'solana:signMessage'
+interface MessageSigner {
+  signMessage(input: object): Promise<{ signature: Uint8Array }[]>
+}
 
-/** The signer of a wallet. @throws TypeError for a wallet without account or without messages to sign */
+/** The signer of a wallet. @throws TypeError for one that can not sign */
 export function signerOf(wallet: Wallet): Signer {
-  if ('features' in wallet) return standardSigner(wallet)
+  if ('features' in wallet) return solanaSigner(adapterOf(wallet))
   // an account of viem has a public key too, in hex
   if ('publicKey' in wallet && typeof wallet.publicKey !== 'string') return solanaSigner(wallet)
   return evmSigner(wallet as EvmWallet)
@@ -65,18 +67,11 @@ function solanaSigner(wallet: SolanaWallet): Signer {
   }
 }
 
-function standardSigner({ accounts, features }: StandardWallet): Signer {
-  const [account] = accounts
-  const feature = (features as Record<string, { signMessage(input: object): Promise<{ signature: Uint8Array }[]> }>)[
-    SIGN_MESSAGE
-  ]
-  if (!account || !feature) throw new TypeError(`The wallet has no account, or no ${SIGN_MESSAGE}.`)
+/** A wallet of the Wallet Standard as an adapter has it. */
+function adapterOf({ accounts: [account], features }: StandardWallet): SolanaWallet {
+  const feature: MessageSigner | undefined = Reflect.get(features, 'solana:signMessage')
   return {
-    type: 'solana',
-    wallet: account.address,
-    async sign(message) {
-      const [signed] = await feature.signMessage({ account, message: new TextEncoder().encode(message) })
-      return hexOf(signed!.signature)
-    },
+    publicKey: account ? { toBase58: () => account.address } : null,
+    ...(feature && { signMessage: async (message) => (await feature.signMessage({ account, message }))[0]! }),
   }
 }

@@ -47,7 +47,7 @@ async function open(query = '', headers: Record<string, string> = {}) {
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const messages: Message[] = []
   const read = async () => {
-    for await (const message of readEvents(response.body!, () => {})) messages.push(message)
+    for await (const message of readEvents(response.body!)) messages.push(message)
   }
   const ended = read().then(
     () => 'ended',
@@ -143,7 +143,7 @@ describe('a stream of the feed', () => {
       },
     })
     const read = async () => {
-      for await (const { data } of readEvents(body, () => {})) got.push(JSON.parse(data).id)
+      for await (const { data } of readEvents(body)) got.push(JSON.parse(data).id)
     }
     void read()
     response.resume()
