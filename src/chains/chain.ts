@@ -206,7 +206,7 @@ export interface OwedQuestion {
 }
 
 /** Refunds on an EVM chain: what payers are owed, and the transactions that take it. */
-interface EvmRefundPort {
+export interface EvmRefundPort {
   /** Debts to a payer as of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
   /** LayerZero's id of the chain, null where none is configured. */

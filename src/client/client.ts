@@ -25,6 +25,15 @@ export interface VerifyOptions extends CallOptions {
   count?: number | undefined
 }
 
+export interface RegistryOptions extends CallOptions {
+  /** Address of the hub, from elsewhere than the service. */
+  hub: string
+  /** Any node of its chain, such as a client of viem. */
+  node: HubNode
+  /** Events from the first one of the generation on, up to now; default: the service's own feed. */
+  mirror?: AsyncIterable<FeedEvent> | Iterable<FeedEvent> | undefined
+}
+
 /** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
   readonly #transport: Transport
@@ -141,36 +150,29 @@ export class Client {
    * @returns the checkpoint that the mirror agrees with; nothing beyond is looked at
    * @throws ClusterdError feed_mismatch, timeout
    */
-  verifyFeed(options: VerifyOptions = {}): Promise<Checkpoint> {
+  verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
+    const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
     return within(options, async (signal) => {
-      const { checkpoint } = await this.#verify({ ...options, signal })
+      const query = most === undefined ? {} : { count: most }
+      const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
+      await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
       return checkpoint
     })
   }
 
   /**
-   * Holds a mirror of the feed against the hub at its newest confirmed block: record and owners.
-   * @param node any node of the hub's chain, such as a client of viem
-   * @param options as of `verifyFeed`
-   * @returns what the service claims, which is true
+   * Holds the registry against its hub at the service's newest confirmed block: the record of all registrations, and
+   * the owner of each name in the feed, or in a mirror of it that is up to date.
+   * @returns what was held against it
    * @throws ClusterdError registry_mismatch, feed_mismatch, timeout; errors of the node
    */
-  verifyRegistry(node: HubNode, options: VerifyOptions = {}): Promise<Proof> {
+  verifyRegistry({ hub, node, mirror, ...options }: RegistryOptions): Promise<Proof> {
     return within(options, async (signal) => {
       const proof = await this.request('GET', '/v1/proof', { ...options, signal })
-      const { registered } = await this.#verify({ ...options, signal }, proof.checkpoint.count)
-      await checkHub(node, proof, registered)
+      const events = mirror ?? this.events({ signal, follow: false })
+      await checkHub({ hub, node }, proof, await verifyEvents(events, proof.checkpoint), signal)
       return proof
     })
-  }
-
-  /** The newest checkpoint of at most `most` events, held, and the registrations up to it. */
-  async #verify({ mirror, count, ...options }: VerifyOptions, most = Number.MAX_SAFE_INTEGER) {
-    const has = count ?? (Array.isArray(mirror) ? mirror.length : most)
-    const query = { count: Math.min(has, most) }
-    const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options })
-    const events = mirror ?? this.events({ signal: options.signal, follow: false })
-    return { checkpoint, registered: await verifyEvents(events, checkpoint) }
   }
 
   /** Page of the feed. */

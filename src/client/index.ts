@@ -1,6 +1,6 @@
 /** A client for browsers and Node, by `fetch` alone: `clusterd/client`. */
 export type { Checkpoint } from './checkpoint.js'
-export { Client, type VerifyOptions } from './client.js'
+export { Client, type RegistryOptions, type VerifyOptions } from './client.js'
 export { ClusterdError } from './error.js'
 export type { EventsOptions, ResumableEvent } from './feed.js'
 export type { HubNode, Proof } from './registry.js'

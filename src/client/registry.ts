@@ -19,28 +19,32 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 
 /**
- * Asks the hub, as of a proof's block (EIP-1898), for its record and for the owners of names.
- * @throws ClusterdError registry_mismatch; errors of the node
+ * Asks a hub, as of a proof's block on the node's chain (EIP-1898), for its record and for the owners of names.
+ * @throws ClusterdError registry_mismatch, unavailable; errors of the node; the signal's reason
  */
-export async function checkHub(node: HubNode, proof: Proof, registered: readonly Registration[]): Promise<void> {
-  const { contracts, block, blockHash } = proof
+export async function checkHub(
+  { hub, node }: { hub: string; node: HubNode },
+  { contracts, block, blockHash }: Proof,
+  registered: readonly Registration[],
+  signal: AbortSignal,
+): Promise<void> {
+  const at = { blockHash, requireCanonical: true }
   const expectWord = async (word: string, to: string, data: string, problem: string) => {
-    const answer = await node.request({ method: 'eth_call', params: [{ to, data }, { blockHash }] as never })
+    const answer = await node.request({ method: 'eth_call', params: [{ to, data }, at] as never })
     if (answer !== word) throw new ClusterdError('registry_mismatch', problem)
   }
-  const [hub] = contracts
-  if (!hub) throw new ClusterdError('registry_mismatch', 'The service has no record of its hub.')
+  const [first] = contracts
+  if (!first) throw new ClusterdError('unavailable', 'The service knows no record of a hub now.')
+  if (first.address !== hub.toLowerCase())
+    throw new ClusterdError('registry_mismatch', `The service's hub is ${first.address}.`)
   for (const { address, recordHash } of contracts)
     await expectWord(recordHash, address, RECORD_HASH, `${address} has another record at block ${block}.`)
   const checkOwner = ({ data: { name }, from }: Registration) =>
-    expectWord(
-      wordOfAddress(from),
-      hub.address,
-      OWNER_OF + wordOfName(name),
-      `The hub did not give ${name} to ${from}.`,
-    )
-  for (let i = 0; i < registered.length; i += AT_ONCE)
+    expectWord(wordOfAddress(from), hub, OWNER_OF + wordOfName(name), `The hub did not give ${name} to ${from}.`)
+  for (let i = 0; i < registered.length; i += AT_ONCE) {
+    signal.throwIfAborted()
     await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))
+  }
 }
 
 /** A name's letters, which are ASCII, as the digits of a bytes32. */

@@ -24,21 +24,27 @@ describe('a mirror of the feed', () => {
   })
 
   it('is held against the hub, by any node', async () => {
-    const node = createPublicClient({ transport: http(world().networks.mainnet.hub.rpcUrl) })
-    const { contracts, checkpoint } = await client.verifyRegistry(node)
+    const { rpcUrl, contracts } = world().networks.mainnet.hub
+    const node = createPublicClient({ transport: http(rpcUrl) })
+    const { hub } = contracts
+    const proof = await client.verifyRegistry({ hub, node })
     const mirror: FeedEvent[] = []
-    for await (const event of client.events()) if (mirror.push(event) === checkpoint.count) break
+    for await (const event of client.events({ follow: false })) mirror.push(event)
     expect(mirror.some(({ type }) => type === 'REGISTER_NAME')).toBe(true)
-    expect(await client.verifyRegistry(node, { mirror })).toMatchObject({ contracts })
-    await refused(client.verifyRegistry(node, { mirror: mirror.toReversed() }), 'feed_mismatch')
+    const more = await client.verifyRegistry({ hub, node, mirror })
+    expect(more.checkpoint.count).toBeGreaterThanOrEqual(proof.checkpoint.count)
+    await refused(client.verifyRegistry({ hub, node, mirror: mirror.toReversed() }), 'feed_mismatch')
+    await refused(client.verifyRegistry({ hub, node, mirror: [] }), 'feed_mismatch')
+    await refused(client.verifyRegistry({ hub: contracts.token, node }), 'registry_mismatch')
     // a node of another chain does not know the block
-    await expect(testnet.verifyRegistry(node)).rejects.toMatchObject({ code: -32001 })
+    const ofTestnet = world().networks.testnet.hub.contracts.hub
+    await expect(testnet.verifyRegistry({ hub: ofTestnet, node })).rejects.toMatchObject({ code: -32001 })
     // a service that repeats the hub's record beside names of its own making
-    const records = contracts.map(({ recordHash }): unknown => recordHash)
+    const records = proof.contracts.map(({ recordHash }): unknown => recordHash)
     const request = async (call: Parameters<HubNode['request']>[0]) => {
       const word = await node.request(call as never)
       return records.includes(word) ? word : FALSE
     }
-    await refused(client.verifyRegistry({ request }, { mirror }), 'registry_mismatch')
+    await refused(client.verifyRegistry({ hub, node: { request } }), 'registry_mismatch')
   })
 })

@@ -13,7 +13,7 @@ export const registrarIdl: Idl = JSON.parse(
 export const registrarCoder = new BorshCoder(registrarIdl)
 
 /** The program's single state account. */
-interface RegistrarState {
+export interface RegistrarState {
   adminAuthority: PublicKey
   /** Account that may become the admin authority; null for nobody. */
   proposedAdmin: PublicKey | null

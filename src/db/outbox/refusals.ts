@@ -81,8 +81,8 @@ export async function positionsOfRefused(client: pg.ClientBase, network: Network
 }
 
 /**
- * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so that none is freed
- * by it.
+ * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so that it frees
+ * nothing either.
  */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry

@@ -40,8 +40,8 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
 
 /**
- * Checks that the chain still has the checkpoint's block. A node that lacks it is found by each of its answers; only the
- * word of all halts a chain. A local chain that its launcher restored from an older state
+ * Checks that the chain still has the checkpoint's block. A node that lacks it is found by each of its answers; only
+ * the word of all halts a chain. A local chain that its launcher restored from an older state
  * may have lost it: then the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */

@@ -86,8 +86,8 @@ export interface Slice {
   /** Rules of requested communities in journal order, from those in force at the requested time on. */
   communities: Map<string, readonly RulesVersion[]>
   /**
-   * Taken community names (`fullName`) among those of the batch, plus any that collide with a wallet name, each with the
-   * sequence number of its registration.
+   * Taken community names (`fullName`) among those of the batch, plus any that collide with a wallet name, each with
+   * the sequence number of its registration.
    */
   communityNames: Map<string, number>
   /** Names that were assigned to whole clusters, and for claims of the batch, by `assignmentOf`. */
