@@ -1,5 +1,5 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import { type OwedMoney, type OwedQuestion, orUnavailable, type SolanaPort } from '../chain.js'
+import { type EvmRefundPort, type OwedMoney, type OwedQuestion, orUnavailable } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -16,7 +16,7 @@ const COMMITMENT = 'confirmed'
 const CLOCK_TIME_OFFSET = 32
 
 /** Refunds on a Solana cluster. */
-export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): SolanaPort['refunds'] => ({
+export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): Pick<EvmRefundPort, 'owed'> => ({
   owed: (question) =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode((call) => owedByRegistrar(call, registrar, question))),
 })
