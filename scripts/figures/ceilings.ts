@@ -3,22 +3,22 @@ import type { TextFile } from './tree.js'
 
 /** Ceilings of lines by hand, which only fall: whoever adds to a room removes as much from it. */
 export const ROOMS: Readonly<Record<string, number>> = {
-  '(top)': 892,
-  api: 8_133,
-  chains: 6_598,
-  cli: 3_208,
-  client: 907,
-  config: 1_319,
+  '(top)': 889,
+  api: 7_823,
+  chains: 6_411,
+  cli: 2_802,
+  client: 887,
+  config: 1_274,
   contracts: 49,
-  db: 7_428,
-  indexer: 2_362,
-  ops: 1_370,
+  db: 7_126,
+  indexer: 2_292,
+  ops: 1_284,
   proof: 292,
-  push: 750,
-  registry: 4_203,
-  relayer: 2_085,
-  testing: 4_908,
-  web: 3_736,
+  push: 739,
+  registry: 4_099,
+  relayer: 2_046,
+  testing: 4_587,
+  web: 3_671,
 }
 
 /** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */
