@@ -17,7 +17,7 @@ import type { Context } from './ops/context.js'
 import type { Logger } from './ops/log/log.js'
 import { inTime } from './ops/notify.js'
 import { fromHex, toHex } from './registry/primitives/bytes.js'
-import { NETWORKS } from './registry/primitives/network.js'
+import { NETWORKS, SOLANA_LABEL } from './registry/primitives/network.js'
 import type { SolanaRelayerSource } from './relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
@@ -117,7 +117,7 @@ export interface OpenSolana extends SolanaSource {
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
-  const { createClusterRpc, createSolanaChain, SOLANA_LABEL } = await import('./chains/solana/chain.js')
+  const { createClusterRpc, createSolanaChain } = await import('./chains/solana/chain.js')
   const { createSolanaSigner } = await import('./chains/solana/signer.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId

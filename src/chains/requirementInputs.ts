@@ -1,10 +1,8 @@
 import { inputsNeeded, type RequirementInputs, tokenKey } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { type Address, decodeAddress } from '../registry/primitives/address.js'
+import { familyOf } from '../registry/primitives/network.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
-
-/** Label of the network whose tokens only Solana wallets hold; only EVM wallets hold those of all others. */
-const SOLANA = 'solana'
 
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort<unknown>, 'label' | 'tokenBalance'>
@@ -41,7 +39,7 @@ async function balanceOf(
   { network, token }: { network: string; token: string },
   wallet: Address,
 ): Promise<bigint> {
-  if (wallet.type !== (network === SOLANA ? 'solana' : 'evm')) return 0n
+  if (wallet.type !== familyOf(network)) return 0n
   const port = ports.find(({ label }) => label === network)
   if (!port) throw new ChainUnavailableError(`chain "${network}" is not configured`)
   return port.tokenBalance(token, wallet.text)

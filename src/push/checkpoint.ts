@@ -2,7 +2,7 @@ import { CHECKPOINT_EVERY, type FeedCheckpoint, readCheckpoint, writeCheckpoints
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { feedHash } from '../registry/journal/feedHash.js'
-import { type Events, readEvents } from './events.js'
+import { type Events, readEvents } from './feedReader.js'
 
 /** Entries of a step: some ten milliseconds of work. */
 const ENTRIES_AT_ONCE = 256

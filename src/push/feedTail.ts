@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../registry/primitives/network.js'
-import { readEvents, type WrittenEvent } from './events.js'
+import { readEvents, type WrittenEvent } from './feedReader.js'
 import type { News } from './news.js'
 
 const ENTRIES_AT_ONCE = 256

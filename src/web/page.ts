@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { NAME_PATTERN } from '../registry/primitives/nameRule.js'
 import { build, files, html } from './generated/assets.js'
 import { PAGE_POLICY } from './policy.js'
 
@@ -43,7 +44,7 @@ export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
 /** Paths below which everything is the API's, or another page's. */
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
-const PAGES = /^\/(?:@[a-z]+|(?:tx|address)\/[^/]+|[\w-]{1,32}(?:\/[\w-]{1,32})?)?\/?$/
+const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
 
 /** Page that a browser is shown at a path, and whether one is there; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
-import { fetchRange } from '../../src/proof/ranges.js'
-import { createRangeWidth } from '../../src/proof/width.js'
+import { fetchRange } from '../../src/record/ranges.js'
+import { createRangeWidth } from '../../src/record/width.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { WrittenEvent } from '../../push/events.js'
+import type { WrittenEvent } from '../../push/feedReader.js'
 import { drained } from '../../push/streams.js'
 import { eventWriter, type FeedItem, placeAfter } from '../../registry/journal/events.js'
 import { NOBODY } from '../../registry/primitives/address.js'

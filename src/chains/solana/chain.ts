@@ -1,5 +1,6 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
+import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { orUnavailable, type RegistrationRequest, type SolanaTx } from '../chain.js'
 import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
@@ -11,8 +12,6 @@ import { createQuoter, type QuoterOptions } from './quote.js'
 import { readStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
-/** Interface label of every Solana cluster; the network tells clusters apart. */
-export const SOLANA_LABEL = 'solana'
 const CHAIN = `chain "${SOLANA_LABEL}"`
 /** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32

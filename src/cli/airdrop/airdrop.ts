@@ -7,7 +7,7 @@ import { readEnvironment } from '../../config/index.js'
 import { type Airdrop, type Distributor, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
+import { familyOf, NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
@@ -133,7 +133,7 @@ export async function one(pool: pg.Pool, name: string, options: AirdropOptions):
 
 /** The network of an EVM chain's label. @throws Error where the options name another one */
 function networkOfChain(label: string, options: NetworkOptions): Network {
-  const of = label === 'solana' ? undefined : NETWORK_LABELS[label]
+  const of = familyOf(label) === 'evm' ? NETWORK_LABELS[label] : undefined
   if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)
   if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of

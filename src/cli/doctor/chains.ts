@@ -6,7 +6,7 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { recordAt } from '../../proof/prove.js'
+import { recordAt } from '../../record/prove.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 

@@ -18,8 +18,8 @@ import {
   recordAt,
   toldRanges,
   unrecorded,
-} from '../../proof/prove.js'
-import { createRangeWidth } from '../../proof/width.js'
+} from '../../record/prove.js'
+import { createRangeWidth } from '../../record/width.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'

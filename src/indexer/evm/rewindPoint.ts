@@ -4,7 +4,7 @@ import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
-import { placeOf } from '../../proof/prove.js'
+import { placeOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommon } from './checkpoint.js'
 

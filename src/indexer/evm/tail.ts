@@ -4,7 +4,7 @@ import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains
 import { LackingError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { minimumEntries } from '../../proof/minima.js'
+import { minimumEntries } from '../../record/minima.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { TailBlock } from './types.js'

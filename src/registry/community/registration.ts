@@ -1,5 +1,5 @@
 import type { AddressType } from '../primitives/address.js'
-import { SOLANA_LABEL } from '../primitives/network.js'
+import { familyOf } from '../primitives/network.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
 /** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
@@ -90,8 +90,5 @@ function priceFor(
   const named = prices.filter((one) => one.network === (network ?? one.network) && one.token === (token ?? one.token))
   if (named.length === 0) return 'no_price'
   if (isOwner && beneficiary === 'other') return null
-  return named.find((one) => payer === null || payer === payerOn(one.network)) ?? 'other_payer'
+  return named.find((one) => payer === null || payer === familyOf(one.network)) ?? 'other_payer'
 }
-
-/** Type of the wallets that pay on a chain. */
-const payerOn = (network: string): AddressType => (network === SOLANA_LABEL ? 'solana' : 'evm')

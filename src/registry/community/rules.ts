@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseAddress } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
-import { SOLANA_LABEL } from '../primitives/network.js'
+import { familyOf } from '../primitives/network.js'
 
 /** Rules of a community in one schema, both directions, for the interface and the journal. */
 
@@ -85,7 +85,7 @@ const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** Tells whether an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
-  text === NATIVE || text.startsWith('0x') === (network !== SOLANA_LABEL)
+  text === NATIVE || text.startsWith('0x') === (familyOf(network) === 'evm')
 
 /** Checks address kinds and amount widths against the chain. */
 function onChain(
@@ -98,7 +98,8 @@ function onChain(
     if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
     // lamports and SPL amounts are u64
-    if (network === SOLANA_LABEL && units >> 64n !== 0n) addFault(payload, units, 'must be below 2^64 on Solana', [key])
+    if (familyOf(network) === 'solana' && units >> 64n !== 0n)
+      addFault(payload, units, 'must be below 2^64 on Solana', [key])
   }
 }
 

@@ -20,7 +20,7 @@ export interface FeedRow {
 
 /**
  * Public event, independent of the interface version. v0.1 shows name and verification with every change of a wallet,
- * so each such event carries both.
+ * so each such event carries both. A new type gets its code in effects.ts; streams and webhooks carry it by themselves.
  */
 export type PublicEvent =
   | ChangeEvent

@@ -1,4 +1,4 @@
-/** The rule for names, without an import: the pages have it too. The contracts have theirs: Names.sol, community.rs. */
+/** The rule for names, for pages too. The contracts have theirs (Names.sol, community.rs); another is a new ruleset. */
 
 /** Maximum length of a name: on chain it is left-aligned ASCII in a zero-filled bytes32. */
 export const NAME_MAX_BYTES = 32

@@ -11,6 +11,9 @@ export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 
 /** Network label of both Solana clusters. */
 export const SOLANA_LABEL = 'solana'
 
+/** Family of the chain behind a network label. */
+export const familyOf = (label: string): 'evm' | 'solana' => (label === SOLANA_LABEL ? 'solana' : 'evm')
+
 /** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '1': 'mainnet',

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
+import { familyOf } from '../../../registry/primitives/network.js'
 import { type Call, call } from '../lib/api.js'
 import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
@@ -291,7 +292,7 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
 
 /** Chains that the signed-in wallet can send on. */
 export const payable = ({ chains, session }: Account): readonly Chain[] =>
-  chains.filter(({ canRegister, network }) => canRegister && (network === 'solana') === (session?.type === 'solana'))
+  chains.filter(({ canRegister, network }) => canRegister && familyOf(network) === (session?.type ?? 'evm'))
 
 /** Names held by the wallet's cluster. */
 export const ownNames = ({ owned }: Account): string[] =>

@@ -31,7 +31,7 @@ export function find(input: string): Found | null {
 export const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
 
-/** First parts of paths that are no community's pages; kept equal to the server's by src/web/paths.test.ts. */
+/** First parts of paths that are no community's pages; kept equal to the server's by src/web/pages.test.ts. */
 const RESERVED = /^(?:v1|docs|assets|image|bundles)$/
 
 /** Path of the page of a name; null where a name below a community has none of its own. */
