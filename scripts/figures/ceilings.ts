@@ -11,6 +11,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   config: 1_319,
   contracts: 49,
   db: 7_428,
+  ens: 290,
   indexer: 2_362,
   ops: 1_370,
   proof: 292,
