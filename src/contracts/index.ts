@@ -8,6 +8,7 @@ export {
   airdropDistributorBytecode,
 } from '../../contracts/evm/artifacts/AirdropDistributor.js'
 export { communityPaymentsAbi, communityPaymentsBytecode } from '../../contracts/evm/artifacts/CommunityPayments.js'
+export { ensResolverAbi, ensResolverBytecode } from '../../contracts/evm/artifacts/EnsResolver.js'
 export { hubAbi, hubBytecode } from '../../contracts/evm/artifacts/Hub.js'
 export { spokeAbi, spokeBytecode } from '../../contracts/evm/artifacts/Spoke.js'
 export { addresses, type ContractName, type DeployedAddresses } from './addresses.js'

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { createPublicClient, getAddress, type Hex, http, keccak256, zeroAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
+import type { EnsAnswer } from '../../src/ens/answer.js'
+import { ensKey, nextEnsKey, signedAnswer, strangersKey } from '../support/ens.js'
+import { freshEach } from './support/chain.js'
+import { type EnsWorld, encode, RETURNED, startEnsWorld, URLS } from './support/ens.js'
+
+const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 400) / 2)
+const OTHER: Hex = `0x${'0e'.repeat(20)}`
+
+let world: EnsWorld
+beforeAll(async () => {
+  world = await startEnsWorld()
+})
+freshEach(() => world)
+afterAll(() => world.stop())
+
+describe('the resolver', () => {
+  test('says that it is a wildcard resolver', async () => {
+    const has = async (id: Hex) =>
+      (await world.publicClient.call(world.tx(encode('supportsInterface', [id])) as object)).data
+    expect([await has('0x9061b923'), await has('0x01ffc9a7'), await has('0xffffffff')].map(Number)).toEqual([1, 1, 0])
+  })
+
+  test('sends clients to the gateway with the whole call, and checks what they bring', async () => {
+    const { resolver, lookup, answer, chain, rpcUrl } = world
+    const request = vi.fn(() => signedAnswer(answer))
+    const client = createPublicClient({ chain, transport: http(rpcUrl), ccipRead: { request } })
+    expect((await client.call({ to: resolver, data: lookup })).data).toBe(RETURNED)
+    expect(request).toHaveBeenCalledExactlyOnceWith({ data: lookup, sender: getAddress(resolver), urls: URLS })
+  })
+
+  test('returns what a signer signed', async () => {
+    expect(await world.read(await signedAnswer(world.answer))).toBe(RETURNED)
+  })
+
+  test('has an error of its own for each mistake', async () => {
+    const { answer } = world
+    const { under } = answer
+    const refusal = async (wrong: Partial<EnsAnswer>, how = {}) =>
+      world.reasonOf(world.proof(await signedAnswer({ ...answer, ...wrong }, how)))
+    expect(await refusal({ under: { ...under, chainId: 1 } })).toBe('OtherChain')
+    expect(await refusal({ under: { ...under, resolver: OTHER } })).toBe('OtherResolver')
+    expect(await refusal({ request: keccak256('0x01') })).toBe('OtherRequest')
+    expect(await refusal({ expiresS: 1 })).toBe('AnswerExpired')
+    expect(await refusal({}, { by: strangersKey })).toBe('BadSignature')
+    // signed for another chain, resolver, request, time or result than it says
+    for (const over of [
+      { under: { ...under, chainId: 1 } },
+      { under: { ...under, resolver: OTHER } },
+      { request: keccak256('0x01') },
+      { expiresS: answer.expiresS + 1 },
+      { result: OTHER },
+    ])
+      expect(await refusal({}, { over: { ...answer, ...over } })).toBe('BadSignature')
+  })
+
+  test('takes an answer in its last second', async () => {
+    const tx = world.proof(await signedAnswer(world.answer))
+    expect(await world.statusAt(BigInt(world.answer.expiresS), tx)).toBe('success')
+    expect(await world.statusAt(BigInt(world.answer.expiresS) + 1n, tx)).toBe('reverted')
+  })
+})
+
+describe('the owner', () => {
+  const counts = async (by: typeof ensKey) =>
+    (await world.reasonOf(world.proof(await signedAnswer(world.answer, { by })))) === undefined
+
+  test('replaces the signer while both count', async () => {
+    expect(await counts(nextEnsKey)).toBe(false)
+    const { logs } = await world.succeed(world.set(1n, nextEnsKey.address))
+    expect(logs).toHaveLength(1)
+    expect([await counts(ensKey), await counts(nextEnsKey)]).toEqual([true, true])
+    await world.succeed(world.set(0n, zeroAddress))
+    expect([await counts(ensKey), await counts(nextEnsKey)]).toEqual([false, true])
+    await world.succeed(world.set(1n, zeroAddress))
+    expect(await counts(nextEnsKey)).toBe(false)
+    expect((await world.send(world.set(2n, nextEnsKey.address))).status).toBe('reverted')
+  })
+
+  test('alone sets signers and URLs, and hands over in two steps', async () => {
+    const { owner, anybody, tx } = world
+    const urls = encode('setUrls', [[URLS[1]!]])
+    for (const one of [world.set(0n, anybody, anybody), tx(urls)])
+      expect(await world.reasonOf(one)).toBe('OwnableUnauthorizedAccount')
+    expect(await world.reasonOf(tx(encode('renounceOwnership', []), owner))).toBe('OwnerRequired')
+    await world.succeed(tx(encode('transferOwnership', [anybody]), owner))
+    expect(await world.reasonOf(tx(urls))).toBe('OwnableUnauthorizedAccount')
+    await world.succeed(tx(encode('acceptOwnership', [])))
+    await world.succeed(tx(urls))
+    const read = { address: world.resolver, abi: ensResolverAbi, functionName: 'urls' } as const
+    expect(await world.publicClient.readContract({ ...read, args: [0n] })).toBe(URLS[1])
+    await expect(world.publicClient.readContract({ ...read, args: [1n] })).rejects.toThrow()
+  })
+})
+
+test('no changed answer is taken, and nothing but the signed result is returned', async () => {
+  const good = await signedAnswer(world.answer)
+  const bytes = fc.uint8Array({ maxLength: 400 }).map((all): Hex => `0x${Buffer.from(all).toString('hex')}`)
+  const flipped = fc.nat(good.length - 3).map((at): Hex => {
+    const digit = (Number.parseInt(good[at + 2]!, 16) ^ 1).toString(16)
+    return `0x${good.slice(2, at + 2)}${digit}${good.slice(at + 3)}`
+  })
+  const cut = fc.nat(good.length / 2 - 2).map((size): Hex => `0x${good.slice(2, 2 + 2 * size)}`)
+  const property = fc.asyncProperty(
+    fc.oneof(bytes, flipped, cut),
+    fc.oneof(bytes, fc.constant(undefined)),
+    async (response, extra) => {
+      const read = await world.read(response, extra).catch(() => 'refused')
+      // the padding of the result, and what follows it, is in no signature
+      expect(read === 'refused' || read === RETURNED, `${response} ${extra}`).toBe(true)
+    },
+  )
+  await fc.assert(property, { numRuns: RUNS })
+}, 600_000)
