@@ -5,8 +5,12 @@ import { ApiError } from './http/errors.js'
 import { route } from './http/route.js'
 import { answers, z } from './http/schema.js'
 import { pagesOf } from './names/metadata.js'
+import { addressText } from './v1/schemas.js'
 
-const asked = z.object({ sender: z.string(), data: z.string() })
+const asked = z.object({
+  sender: addressText,
+  data: z.string().openapi({ description: 'The call of resolve(bytes,bytes)', example: '0x9061b923' }),
+})
 
 async function answered(context: Context, { sender = '', data = '' }: Partial<z.output<typeof asked>>) {
   const { ens, batches } = context

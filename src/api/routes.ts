@@ -34,6 +34,7 @@ const V1: Tagged = {
   Events: eventRoutes,
   Authentication: authRoutes,
   'API keys': keyRoutes,
+  ENS: ensRoutes,
   Pictures: imageRoutes,
 }
 
@@ -46,8 +47,8 @@ const V01: Tagged = {
   'v0.1 authentication': authRoutesV01,
 }
 
-/** Every route, in the order in which they are tried; those of ENS are ERC-3668's, and in no document. */
-export const routes: readonly Route[] = [ensRoutes, ...Object.values(V1), ...Object.values(V01)].flat()
+/** Every route, in the order in which Express tries them. */
+export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)

@@ -26,9 +26,7 @@ const FUNCTIONS = new Map<string, AbiFunction>(
 )
 
 /** Values of records that are not there, by their types. */
-const EMPTY: Readonly<Record<string, unknown>> = {
-  ...{ address: zeroAddress, bytes: '0x', string: '', uint256: 0n, bytes32: zeroHash },
-}
+const EMPTY: Record<string, unknown> = { address: zeroAddress, bytes: '0x', string: '', uint256: 0n, bytes32: zeroHash }
 
 export type Call = ReturnType<typeof readCall>
 

@@ -7,6 +7,7 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { callOf, lookupOf, testGateway } from '../support/ens.js'
 
 /** Row of the table: sent as it stands, once the words in braces are filled in. */
 interface Row {
@@ -33,7 +34,11 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
 
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31_337 })
-  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) })
+  world = await startApi({
+    rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
+    shareKey: Buffer.alloc(32, 5),
+    ens: testGateway(),
+  })
   const [alice, bob] = [await memberOf(world), await memberOf(world)]
   Object.assign(people, { alice, bob })
   const tx = randomHash()
@@ -48,6 +53,8 @@ beforeAll(async () => {
     ...{ name: 'held', club: 'held-club', tx, token: resume, now: new Date().toISOString() },
     ...{ alice: alice.address, alicesum: getAddress(alice.address), bob: bob.address, bobsum: getAddress(bob.address) },
     ...{ key: key(alice), otherkey: key(bob), solana: solanaAccount().address },
+    ...{ ens: lookupOf('held.bundles.eth', callOf('addr')), others: lookupOf('held.others.eth', callOf('addr')) },
+    ...{ nameless: lookupOf('0x05', callOf('addr')), unknown: lookupOf('held.bundles.eth', '0x12345678') },
     badsum: '0x52908400098527886E0F7030069857d2E4169EE7',
     id: (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId,
   })

@@ -44,6 +44,12 @@ export const lookupOf = (name: string, call: Hex): Hex =>
     args: [name.startsWith('0x') ? (name as Hex) : toHex(packetToBytes(name)), call],
   })
 
+/** Calls that ask for addresses and a text of names below the parent. */
+export const lookupsOf = (names: readonly string[]): Hex[] =>
+  names.flatMap((name) =>
+    [callOf('addr'), callOf('addr', 501n), callOf('text', 'url')].map((call) => lookupOf(`${name}.bundles.eth`, call)),
+  )
+
 /** An answer as the gateway encodes it; by default signed with its key over what it says. */
 export const signedAnswer = async (answer: EnsAnswer, { by = ensKey, over = answer } = {}): Promise<Hex> =>
   encodeAnswer(answer, await by.signTypedData(answerTypedData(over)))
