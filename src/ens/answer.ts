@@ -13,7 +13,7 @@ export interface EnsAnswer {
   under: EnsParent
   /** Keccak-256 of the whole call. */
   request: Hex
-  /** What the call of the profile returns, encoded. */
+  /** Encoded return value of the call of the profile. */
   result: Hex
   /** Last second in which it counts, Unix time. */
   expiresS: number

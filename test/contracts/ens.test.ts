@@ -18,22 +18,20 @@ freshEach(() => world)
 afterAll(() => world.stop())
 
 describe('the resolver', () => {
-  test('says that it is a wildcard resolver', async () => {
-    const has = async (id: Hex) =>
-      (await world.publicClient.call(world.tx(encode('supportsInterface', [id])) as object)).data
-    expect([await has('0x9061b923'), await has('0x01ffc9a7'), await has('0xffffffff')].map(Number)).toEqual([1, 1, 0])
-  })
-
-  test('sends clients to the gateway with the whole call, and checks what they bring', async () => {
+  test('sends clients to the gateway with the whole call, and returns what a signer signed', async () => {
     const { resolver, lookup, answer, chain, rpcUrl } = world
     const request = vi.fn(() => signedAnswer(answer))
     const client = createPublicClient({ chain, transport: http(rpcUrl), ccipRead: { request } })
     expect((await client.call({ to: resolver, data: lookup })).data).toBe(RETURNED)
     expect(request).toHaveBeenCalledExactlyOnceWith({ data: lookup, sender: getAddress(resolver), urls: URLS })
-  })
-
-  test('returns what a signer signed', async () => {
-    expect(await world.read(await signedAnswer(world.answer))).toBe(RETURNED)
+    // ERC-165 and ENSIP-10
+    const read = { address: resolver, abi: ensResolverAbi, functionName: 'supportsInterface' } as const
+    for (const [id, has] of [
+      ['0x01ffc9a7', true],
+      ['0x9061b923', true],
+      ['0xffffffff', false],
+    ] as const)
+      expect(await client.readContract({ ...read, args: [id] })).toBe(has)
   })
 
   test('has an error of its own for each mistake', async () => {
@@ -55,12 +53,9 @@ describe('the resolver', () => {
       { result: OTHER },
     ])
       expect(await refusal({}, { over: { ...answer, ...over } })).toBe('BadSignature')
-  })
-
-  test('takes an answer in its last second', async () => {
-    const tx = world.proof(await signedAnswer(world.answer))
-    expect(await world.statusAt(BigInt(world.answer.expiresS), tx)).toBe('success')
-    expect(await world.statusAt(BigInt(world.answer.expiresS) + 1n, tx)).toBe('reverted')
+    const tx = world.proof(await signedAnswer(answer))
+    expect(await world.statusAt(BigInt(answer.expiresS), tx)).toBe('success')
+    expect(await world.statusAt(BigInt(answer.expiresS) + 1n, tx)).toBe('reverted')
   })
 })
 

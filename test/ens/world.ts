@@ -1,6 +1,5 @@
 import { Network as EthersNetwork, EnsPlugin, JsonRpcProvider } from 'ethers'
-import { createPublicClient, encodeDeployData, encodeFunctionData, type Hex, http, namehash } from 'viem'
-import { ensResolverAbi, ensResolverBytecode } from '../../contracts/evm/artifacts/EnsResolver.js'
+import { createPublicClient, encodeDeployData, encodeFunctionData, http, namehash } from 'viem'
 import {
   testEnsRegistryAbi,
   testEnsRegistryBytecode,
@@ -15,7 +14,7 @@ import { configure, register } from '../api/communityApi.js'
 import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { startChain } from '../contracts/support/chain.js'
+import { startEnsWorld as startContracts } from '../contracts/support/ens.js'
 import { ENS_CHAIN_ID, ensKey, parentsWith } from '../support/ens.js'
 
 export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
@@ -25,39 +24,42 @@ export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
  * and clients as people have them. `serve` puts another gateway in place of the right one.
  */
 export async function startEnsWorld() {
-  const [chain, port] = await Promise.all([startChain(ENS_CHAIN_ID), freePort()])
-  const [owner] = chain.accounts as [Hex]
-  const url = `http://127.0.0.1:${port}`
-  const urls = [`${url}/ens/{sender}/{data}.json`]
-  const args = [owner, ensKey.address, urls] as const
-  const resolver = await chain.deploy(encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
-  const registry = await chain.deploy(encodeDeployData({ abi: testEnsRegistryAbi, bytecode: testEnsRegistryBytecode }))
-  const universal = await chain.deploy(
+  const url = `http://127.0.0.1:${await freePort()}`
+  const contracts = await startContracts([`${url}/ens/{sender}/{data}.json`])
+  const { chain, rpcUrl, owner, resolver } = contracts
+  const registry = await contracts.deploy(
+    encodeDeployData({ abi: testEnsRegistryAbi, bytecode: testEnsRegistryBytecode }),
+  )
+  const universal = await contracts.deploy(
     encodeDeployData({ abi: testUniversalResolverAbi, bytecode: testUniversalResolverBytecode, args: [resolver] }),
   )
   for (const parent of ['bundles.eth', 'testers.eth']) {
     const node = [namehash(parent), resolver] as const
     const data = encodeFunctionData({ abi: testEnsRegistryAbi, functionName: 'setResolver', args: node })
-    await chain.succeed({ from: owner, to: registry, data })
+    await contracts.succeed({ from: owner, to: registry, data })
   }
   const right = createEnsGateway(parentsWith(resolver), ensKey.signTypedData)
   let gateway: EnsGateway = right
-  const api = await startApi({ port, siteUrl: url, ens: (asked, lookups) => gateway(asked, lookups) })
+  const api = await startApi({
+    port: Number(new URL(url).port),
+    siteUrl: url,
+    ens: (asked, lookups) => gateway(asked, lookups),
+  })
   const viem = createPublicClient({
-    chain: { ...chain.chain, contracts: { ensUniversalResolver: { address: universal } } },
-    transport: http(chain.rpcUrl),
+    chain: { ...chain, contracts: { ensUniversalResolver: { address: universal } } },
+    transport: http(rpcUrl),
   })
   const network = new EthersNetwork('local', ENS_CHAIN_ID)
   network.attachPlugin(new EnsPlugin(registry, ENS_CHAIN_ID))
-  const ethers = new JsonRpcProvider(chain.rpcUrl, network, { staticNetwork: network })
+  const ethers = new JsonRpcProvider(rpcUrl, network, { staticNetwork: network })
   return {
-    ...{ chain, owner, resolver, url, api, viem, ethers, people: await plant(api) },
+    ...{ contracts, resolver, url, api, viem, ethers, people: await plant(api) },
     serve(other: EnsGateway = right) {
       gateway = other
     },
     async stop() {
       ethers.destroy()
-      await Promise.all([api.stop(), chain.stop()])
+      await Promise.all([api.stop(), contracts.stop()])
     },
   }
 }

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, keccak256, parseAbi, toHex } from 'viem'
+import { type Abi, encodeFunctionData, type Hex, keccak256, parseAbi, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { packetToBytes } from 'viem/ens'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
@@ -17,24 +17,15 @@ export const parentsWith = (resolver: Hex) => ({
   mainnet: { parent: 'bundles.eth', resolver, chainId: ENS_CHAIN_ID },
   testnet: { parent: 'testers.eth', resolver, chainId: ENS_CHAIN_ID },
 })
-const RESOLVER = `0x${'e5'.repeat(20)}` as const
+export const RESOLVER = `0x${'e5'.repeat(20)}` as const
 
 /** A gateway for APIs without a chain. */
 export const testGateway = () => createEnsGateway(parentsWith(RESOLVER), ensKey.signTypedData)
 
-export const profileAbi = parseAbi([
-  'function addr(bytes32 node) view returns (address)',
-  'function addr(bytes32 node, uint256 coinType) view returns (bytes)',
-  'function text(bytes32 node, string key) view returns (string)',
-  'function name(bytes32 node) view returns (string)',
-  'function contenthash(bytes32 node) view returns (bytes)',
-  'function pubkey(bytes32 node) view returns (bytes32, bytes32)',
-  'function ABI(bytes32 node, uint256 contentTypes) view returns (uint256, bytes)',
-])
 const NODE = keccak256('0x')
-/** Calls of profiles: the node counts for nothing. */
-export const callOf = (functionName: string, ...args: unknown[]): Hex =>
-  encodeFunctionData({ abi: profileAbi, functionName, args: [NODE, ...args] } as never)
+/** A call of a profile, `addr(bytes32,uint256)`: the node counts for nothing. */
+export const callOf = (signature: string, ...args: unknown[]): Hex =>
+  encodeFunctionData({ abi: parseAbi([`function ${signature}`] as string[]) as Abi, args: [NODE, ...args] } as never)
 
 /** The call that a client looks up, of a name as text or DNS-encoded. */
 export const lookupOf = (name: string, call: Hex): Hex =>
@@ -47,7 +38,9 @@ export const lookupOf = (name: string, call: Hex): Hex =>
 /** Calls that ask for addresses and a text of names below the parent. */
 export const lookupsOf = (names: readonly string[]): Hex[] =>
   names.flatMap((name) =>
-    [callOf('addr'), callOf('addr', 501n), callOf('text', 'url')].map((call) => lookupOf(`${name}.bundles.eth`, call)),
+    [callOf('addr(bytes32)'), callOf('addr(bytes32,uint256)', 501n), callOf('text(bytes32,string)', 'url')].map(
+      (call) => lookupOf(`${name}.bundles.eth`, call),
+    ),
   )
 
 /** An answer as the gateway encodes it; by default signed with its key over what it says. */

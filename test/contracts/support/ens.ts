@@ -13,13 +13,13 @@ export const encode = callsOf(ensResolverAbi)
 export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
 
 /** A resolver of one signer, and a good answer to a look-up. */
-export async function startEnsWorld() {
+export async function startEnsWorld(urls = URLS) {
   const chain = await startChain(ENS_CHAIN_ID)
   const [owner, anybody] = chain.accounts as Accounts
-  const args = [owner, ensKey.address, URLS] as const
+  const args = [owner, ensKey.address, urls] as const
   const resolver = await chain.deploy(encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
   const expiresS = Number((await chain.publicClient.getBlock()).timestamp) + 3_600
-  const lookup = lookupOf('alice.bundles.eth', callOf('addr'))
+  const lookup = lookupOf('alice.bundles.eth', callOf('addr(bytes32)'))
   const answer: EnsAnswer = {
     ...{ under: parentsWith(resolver).mainnet, request: keccak256(lookup), result: RESULT, expiresS },
   }

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 /// @title Resolves the names below an ENS name by answers that a gateway signs
 /// @notice A wildcard resolver (ENSIP-10) that sends clients to the gateway (ERC-3668) and checks what they bring: 65
 ///   bytes of signature (EIP-712, `Answer(bytes32 request,bytes32 result,uint64 expires)`), then `abi.encode(chainId,
-///   resolver, request, expires, result)`; anything else reverts without a reason. Two signers may count at once, so that
-///   a key is replaced without a pause: the new one takes the free place, and then the old one leaves its own.
+///   resolver, request, expires, result)`; anything else reverts without a reason. Two signers may count at once, so
+///   that a key is replaced without a pause: the new one takes the free place, and then the old one leaves its own.
 interface IEnsResolver {
     /// @notice One of the two places of signers changed; what an account signed that left it counts no more.
     /// @param place 0 or 1
