@@ -7,7 +7,7 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { callOf, lookupOf, testGateway } from '../support/ens.js'
+import { testGateway } from '../support/ens.js'
 
 /** Row of the table: sent as it stands, once the words in braces are filled in. */
 interface Row {
@@ -47,15 +47,12 @@ beforeAll(async () => {
     bid({ from: alice.address, name: 'held-club' }),
   ])
   await alice.call('PUT', '/v1/communities/held-club', {})
-  const addr = callOf('addr(bytes32)')
   const key = (of: Member) => of.headers.authorization!.replace('Bearer ', '')
   const { resume } = (await world.get('/v1/events')).body
   Object.assign(words, {
     ...{ name: 'held', club: 'held-club', tx, token: resume, now: new Date().toISOString() },
     ...{ alice: alice.address, alicesum: getAddress(alice.address), bob: bob.address, bobsum: getAddress(bob.address) },
     ...{ key: key(alice), otherkey: key(bob), solana: solanaAccount().address },
-    ...{ ens: lookupOf('held.bundles.eth', addr), others: lookupOf('held.others.eth', addr) },
-    ...{ nameless: lookupOf('0x05', addr), unknown: lookupOf('held.bundles.eth', '0x12345678') },
     badsum: '0x52908400098527886E0F7030069857d2E4169EE7',
     id: (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId,
   })

@@ -84,7 +84,7 @@ describe('the owner', () => {
     await world.succeed(tx(encode('transferOwnership', [anybody]), owner))
     expect(await world.reasonOf(tx(urls))).toBe('OwnableUnauthorizedAccount')
     await world.succeed(tx(encode('acceptOwnership', [])))
-    await world.succeed(tx(urls))
+    expect((await world.succeed(tx(urls))).logs).toHaveLength(1)
     const read = { address: world.resolver, abi: ensResolverAbi, functionName: 'urls' } as const
     expect(await world.publicClient.readContract({ ...read, args: [0n] })).toBe(URLS[1])
     await expect(world.publicClient.readContract({ ...read, args: [1n] })).rejects.toThrow()

@@ -3,6 +3,7 @@ import { getAddress, type Hex, toCoinType, toHex, zeroAddress } from 'viem'
 import { normalize } from 'viem/ens'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEnsGateway } from '../../src/ens/gateway.js'
+import { bid, randomAddress } from '../api/support.js'
 import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js'
 import { type EnsWorld, startEnsWorld } from './world.js'
 
@@ -54,6 +55,7 @@ describe('addresses on other chains', () => {
       ['sol.seedling', toCoinType(8453)],
       ['main.seedling', SOLANA],
       ['seedling', 0n],
+      ['seedling', 2n ** 32n],
     ] as const)
       expect(await of(name, coin), name).toBeNull()
     const resolver = await world.ethers.getResolver('seedling.bundles.eth')
@@ -76,6 +78,13 @@ describe('texts', () => {
     expect(await text('seedling', 'com.twitter')).toBeNull()
     expect(await resolver!.getContentHash()).toBeNull()
   })
+})
+
+it('a name resolves as soon as somebody holds it', async () => {
+  const [name, from] = ['fresh.bundles.eth', randomAddress()]
+  expect(await addressBy.viem(name)).toBeNull()
+  await world.api.append('mainnet', [bid({ from, name: 'fresh' })])
+  expect(await addressBy.viem(name)).toBe(getAddress(from))
 })
 
 it('nothing forged, expired, of another name or of another resolver resolves', async () => {

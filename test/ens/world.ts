@@ -67,7 +67,7 @@ export async function startEnsWorld() {
 /** Names on the hub, wallets of every standing, a name below a community, and one on testnet. */
 async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   const [alice, hot, bob, secret] = [await memberOf(api), await memberOf(api), await memberOf(api), await memberOf(api)]
-  const [late, quiet] = [await memberOf(api), await memberOf(api)]
+  const [late, quiet, young] = [await memberOf(api), await memberOf(api), await memberOf(api)]
   const [sol, payer] = [await memberOf(api, solanaAccount()), await memberOf(api, solanaAccount())]
   const at = { atMs: Date.now() }
   await api.append('mainnet', [
@@ -88,6 +88,7 @@ async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   await payer.add([{ address: randomAddress(), name: 'unverified' }])
   await join(payer, quiet, 'quiet', true)
   await join(payer, hot, 'hot')
+  await join(payer, young, 'young')
   await configure(alice, 'seedling', {})
   await register(bob, 'seedling', { name: 'bob' })
   return { alice, late, hot, bob, sol, payer }
