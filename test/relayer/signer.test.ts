@@ -54,15 +54,9 @@ describe('a signer elsewhere', () => {
     expect(await accountAt().signTransaction(TX)).toBe(await own.signTransaction(TX))
     const word = releaseTypedData({ chainId: HUB_CHAIN_ID, contract: address, paymentIds: [Buffer.alloc(32, 1)] })
     expect(await accountAt().signTypedData(word)).toBe(await own.signTypedData(word))
-    const answer = {
-      under: parentsWith(address).mainnet,
-      request: word.message.paymentIds[0]!,
-      result: '0x12',
-      expiresS: 1,
-    } as const
-    expect(await accountAt().signTypedData(answerTypedData(answer))).toBe(
-      await own.signTypedData(answerTypedData(answer)),
-    )
+    const [under, request] = [parentsWith(address).mainnet, word.message.paymentIds[0]!]
+    const answer = answerTypedData({ under, request, result: '0x12', expiresS: 1 })
+    expect(await accountAt().signTypedData(answer)).toBe(await own.signTypedData(answer))
   })
 
   it.each([
