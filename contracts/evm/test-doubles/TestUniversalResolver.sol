@@ -7,8 +7,6 @@ import { IEnsResolver } from "../src/interfaces/IEnsResolver.sol";
 contract TestUniversalResolver {
     IEnsResolver private immutable _resolver;
 
-    error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData);
-
     constructor(IEnsResolver resolver) {
         _resolver = resolver;
     }
@@ -22,18 +20,12 @@ contract TestUniversalResolver {
         try _resolver.resolve(name, data) returns (bytes memory result) {
             return (result, address(_resolver));
         } catch (bytes memory reason) {
-            if (bytes4(reason) != OffchainLookup.selector) _bubble(reason);
-            assembly ("memory-safe") {
-                // the arguments behind the selector
-                let length := sub(mload(reason), 4)
-                reason := add(reason, 4)
-                mstore(reason, length)
-            }
             (, string[] memory urls, bytes memory callData, , bytes memory extraData) = abi.decode(
-                reason,
+                this.argumentsOf(reason),
                 (address, string[], bytes, bytes4, bytes)
             );
-            revert OffchainLookup(address(this), urls, callData, this.resolveCallback.selector, extraData);
+            bytes4 callback = this.resolveCallback.selector;
+            revert IEnsResolver.OffchainLookup(address(this), urls, callData, callback, extraData);
         }
     }
 
@@ -45,9 +37,7 @@ contract TestUniversalResolver {
         return (_resolver.resolveWithProof(response, extraData), address(_resolver));
     }
 
-    function _bubble(bytes memory reason) private pure {
-        assembly ("memory-safe") {
-            revert(add(reason, 32), mload(reason))
-        }
+    function argumentsOf(bytes calldata reason) external pure returns (bytes memory) {
+        return reason[4:];
     }
 }
