@@ -30,15 +30,18 @@ const TARGETS: readonly Target[] = [
   { file: 'src/TokenProbe.sol' },
   { file: 'src/CommunityPayments.sol' },
   { file: 'src/AirdropDistributor.sol' },
+  { file: 'src/EnsResolver.sol' },
   { file: 'local/LocalMessageLib.sol' },
   { file: 'local/PriceFeed.sol' },
   { file: 'local/LocalToken.sol' },
   { file: 'local/BidEmitter.sol', runtime: true },
   { file: 'test-doubles/TestBatch.sol' },
+  { file: 'test-doubles/TestEnsRegistry.sol' },
   { file: 'test-doubles/TestNames.sol' },
   { file: 'test-doubles/TestSmartWallet.sol' },
   { file: 'test-doubles/TestSmartWalletFactory.sol' },
   { file: 'test-doubles/TestToken.sol' },
+  { file: 'test-doubles/TestUniversalResolver.sol' },
   { file: 'test-doubles/TestWallet.sol' },
 ]
 

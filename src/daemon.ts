@@ -153,8 +153,10 @@ export class Daemon {
   }
 
   async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
-    const { airdropOperatorKey, relayerKey, port, host } = this.#config
+    const { airdropOperatorKey, relayerKey, ensKey, ens, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
+    const gateway =
+      ensKey && (await import('./ens/gateway.js')).createEnsGateway(ens, relayerAccount(ensKey).signTypedData)
     const { createApi } = await import('./api/server.js')
     if (this.#config.hasTestWallet) await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
     const news = new News()
@@ -165,6 +167,7 @@ export class Daemon {
       chains: chains.map(({ chain }) => chain.forStrangers()),
       solana: clusters.map(({ chain }) => chain),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
+      ens: gateway ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
       // readConfig demands the key where the API runs
       config: { ...this.#config, tokenKey: this.#config.tokenKey! },

@@ -28,7 +28,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   push: ['registry', 'db', 'ops', 'types:config'],
   web: ['registry', 'client'],
-  api: ['registry', 'db', 'push', 'web', 'ops', 'chains/chain.ts', 'chains/requirementInputs.ts', 'types:config'],
+  ens: ['registry', 'types:config', 'types:db'],
+  api: [
+    'registry',
+    'db',
+    'push',
+    'web',
+    'ens',
+    'ops',
+    'chains/chain.ts',
+    'chains/requirementInputs.ts',
+    'types:config',
+  ],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/

@@ -11,6 +11,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   config: 1_274,
   contracts: 49,
   db: 7_126,
+  ens: 290,
   indexer: 2_292,
   ops: 1_284,
   push: 739,

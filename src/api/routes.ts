@@ -1,3 +1,4 @@
+import { ensRoutes } from './ens.js'
 import { EXAMPLES } from './examples.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
@@ -33,6 +34,7 @@ const V1: Tagged = {
   Events: eventRoutes,
   Authentication: authRoutes,
   'API keys': keyRoutes,
+  ENS: ensRoutes,
   Pictures: imageRoutes,
 }
 

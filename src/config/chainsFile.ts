@@ -56,9 +56,19 @@ const solanaCluster = z
   })
   .readonly()
 
+/** ENS name below which a network's names resolve. */
+const ensParent = z.strictObject({
+  /** `bundles.eth` */
+  parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
+  /** The EnsResolver that was set for it, and the id of its chain. */
+  resolver: hex(20),
+  chainId: z.int().positive(),
+})
+
 const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
   solana: z.strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() }).prefault({}),
+  ens: z.strictObject({ mainnet: ensParent.optional(), testnet: ensParent.optional() }).prefault({}),
   deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
   deployment: z
@@ -138,7 +148,7 @@ function checkChains({ chains }: Sections, issue: Issue): void {
   })
 }
 
-function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
+function checkNetworks({ chains, solana, ens: { mainnet, testnet } }: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
@@ -149,6 +159,10 @@ function checkNetworks({ chains, solana }: Sections, issue: Issue): void {
     if (solana[network]?.commitment === 'confirmed' && !hubs.some(({ local }) => local))
       issue(['solana', network, 'commitment'], 'is "finalized" outside local worlds: a confirmed payment may vanish')
   }
+  // a name would be on both networks
+  const [one, other] = [`.${mainnet?.parent}`, `.${testnet?.parent}`]
+  if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
+    issue(['ens', 'testnet', 'parent'], 'may not be that of mainnet, nor lie above or below it')
 }
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
@@ -161,6 +175,7 @@ export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana'> {
   readonly chains: readonly ChainConfig[]
   readonly solana: Readonly<Partial<Record<Network, SolanaConfig>>>
 }
+export type EnsParent = z.output<typeof ensParent>
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Reads and checks a chains file. @throws ConfigError, also where a contract is not deployed yet */

@@ -113,6 +113,12 @@ const variables = z.object({
   /** Or a signer elsewhere, with Web3Signer's JSON-RPC, and the address whose key it has. */
   RELAYER_SIGNER_URL: httpUrl.optional(),
   RELAYER_ADDRESS: hex(20).optional(),
+  /** Key that signs what ENS names resolve to, never the relayer's; or its keystore; or a signer elsewhere. */
+  ENS_PRIVATE_KEY: privateKey.optional(),
+  ENS_KEYSTORE: z.string().optional(),
+  ENS_PASSWORD_FILE: z.string().optional(),
+  ENS_SIGNER_URL: httpUrl.optional(),
+  ENS_ADDRESS: hex(20).optional(),
   /** The relay authority's key on Solana, 64 bytes; nothing is settled or refunded without it. */
   SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
   /** The same key in a file, as `solana-keygen` writes it. */
@@ -167,6 +173,14 @@ const limitsOf = (set: z.output<typeof variables>) => ({
   keysPerDay: set.LIMIT_KEYS_DAY,
 })
 
+const keySources = (set: z.output<typeof variables>, role: 'RELAYER' | 'ENS') => ({
+  privateKey: set[`${role}_PRIVATE_KEY`],
+  keystore: set[`${role}_KEYSTORE`],
+  passwordFile: set[`${role}_PASSWORD_FILE`],
+  signerUrl: set[`${role}_SIGNER_URL`],
+  address: set[`${role}_ADDRESS`],
+})
+
 const environment = variables
   .transform((set) => {
     const home = resolve(set.CLUSTERD_HOME)
@@ -192,11 +206,8 @@ const environment = variables
       /** undefined: not set, this machine. */
       siteUrl: set.SITE_URL,
       databasePool: set.DATABASE_POOL,
-      relayerPrivateKey: set.RELAYER_PRIVATE_KEY,
-      relayerKeystore: set.RELAYER_KEYSTORE,
-      relayerPasswordFile: set.RELAYER_PASSWORD_FILE,
-      relayerSignerUrl: set.RELAYER_SIGNER_URL,
-      relayerAddress: set.RELAYER_ADDRESS,
+      relayerKeySources: keySources(set, 'RELAYER'),
+      ensKeySources: keySources(set, 'ENS'),
       solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
       solanaRelayerKeyFile: set.SOLANA_RELAYER_KEY_FILE,
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,

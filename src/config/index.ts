@@ -2,7 +2,7 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import { readChains } from './chainsFile.js'
 import { type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { relayerKeyOf, solanaKeyOf } from './relayerKey.js'
+import { addressOf, keyOfRole, solanaKeyOf } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -38,6 +38,14 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   if (!base.tokenKey && base.roles.includes('api')) throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
   if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))
     throw new ConfigError(lacks('QUOTE_KEY', 'a chains file with Solana'))
+  const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
+  const ensKey = keyOfRole('ENS', base.ensKeySources)
+  if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
+    throw new ConfigError(
+      'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
+    )
+  if (relayerKey && ensKey && addressOf(relayerKey) === addressOf(ensKey))
+    throw new ConfigError('The key of ENS is the relayer’s: whoever asks for names would use the key that pays.')
   return Object.freeze({
     ...base,
     ...{ databaseUrl, databaseDirectUrl, port },
@@ -45,7 +53,9 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
     /** Signer for the relayer on EVM chains; undefined: nobody. */
-    relayerKey: relayerKeyOf(base),
+    relayerKey,
+    /** Signer of what the gateway of ENS answers; undefined: nobody. */
+    ensKey,
     solanaRelayerKey: solanaKeyOf(base),
   })
 }

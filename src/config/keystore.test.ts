@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readEnvironment } from './environment.js'
 import { openKeystore, sealKeystore } from './keystore.js'
-import { relayerKeyOf, solanaKeyOf } from './relayerKey.js'
+import { keyOfRole, solanaKeyOf } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSWORD = 'testpassword'
@@ -89,7 +89,7 @@ describe('the relayer’s keys', () => {
   }
   const RELAYER_KEYSTORE = file('keystore', JSON.stringify(PBKDF2))
   const RELAYER_PASSWORD_FILE = file('password', `${PASSWORD}\n`)
-  const keyOf = (env: Record<string, string>) => relayerKeyOf(readEnvironment(env))
+  const keyOf = (env: Record<string, string>) => keyOfRole('RELAYER', readEnvironment(env).relayerKeySources)
 
   it('come from the environment, a keystore, a signer elsewhere, or nowhere', () => {
     const RELAYER_PRIVATE_KEY = `0x${'01'.repeat(32)}`

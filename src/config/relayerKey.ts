@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
@@ -7,7 +10,7 @@ import { parseSolanaSecretKey } from './solanaKey.js'
 
 type Hex = `0x${string}`
 
-/** Signer for the relayer on EVM chains: a key in this process, or a signer elsewhere. */
+/** Key of a role on EVM chains: in this process, or a signer elsewhere. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
 /** Place of a key on EVM chains: a keystore file with that of its password, or a signer elsewhere and its address. */
@@ -21,26 +24,31 @@ export interface KeySources {
 /** Names of sources where they are given: variables of the environment, or options. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-const VARIABLES: SourceNames = {
-  keystore: 'RELAYER_KEYSTORE',
-  passwordFile: 'RELAYER_PASSWORD_FILE',
-  signerUrl: 'RELAYER_SIGNER_URL',
-  address: 'RELAYER_ADDRESS',
+/** The key of a role on EVM chains, of the one source that is set. @throws ConfigError */
+export function keyOfRole(
+  role: 'RELAYER' | 'ENS',
+  { privateKey, ...rest }: Environment['ensKeySources'],
+): RelayerKey | undefined {
+  const { keystore, passwordFile, signerUrl, address } = rest
+  const names: SourceNames = {
+    keystore: `${role}_KEYSTORE`,
+    passwordFile: `${role}_PASSWORD_FILE`,
+    signerUrl: `${role}_SIGNER_URL`,
+    address: `${role}_ADDRESS`,
+  }
+  if (privateKey && (keystore || signerUrl))
+    throw new ConfigError(`${role}_PRIVATE_KEY, ${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
+  // half of a source, as beside a misspelt name of the other half, would be no key without a word
+  if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
+  if (address && !signerUrl) throw alone(names.address, names.signerUrl)
+  return privateKey ? { privateKey } : keyFrom(rest, names)
 }
 
-/** The relayer's key on EVM chains, of the one source that is set. @throws ConfigError */
-export function relayerKeyOf(env: Environment): RelayerKey | undefined {
-  const { relayerPrivateKey: privateKey, relayerKeystore: keystore, relayerSignerUrl: signerUrl } = env
-  const sources = [privateKey, keystore, signerUrl].filter((source) => source !== undefined)
-  if (sources.length > 1)
-    throw new ConfigError('RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE and RELAYER_SIGNER_URL exclude one another: set one.')
-  const { relayerPasswordFile: passwordFile, relayerAddress: address } = env
-  // half of a source, as beside a misspelt name of the other half, would be no key without a word
-  if (passwordFile && !keystore) throw alone(VARIABLES.passwordFile, VARIABLES.keystore)
-  if (address && !signerUrl) throw alone(VARIABLES.address, VARIABLES.signerUrl)
-  if (privateKey) return { privateKey }
-  return keyFrom({ keystore, passwordFile, signerUrl, address }, VARIABLES)
-}
+/** Address of a key's account, in lower case. */
+export const addressOf = (key: RelayerKey): Hex =>
+  'address' in key
+    ? key.address
+    : toHex(keccak256(secp256k1.getPublicKey(fromHex(key.privateKey), false).subarray(1)).subarray(12))
 
 const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)

@@ -1,5 +1,5 @@
 /** A contract of ours; the registrar is the program on Solana. */
-export type ContractName = 'Hub' | 'Spoke' | 'CommunityPayments' | 'AirdropDistributor' | 'registrar'
+export type ContractName = 'Hub' | 'Spoke' | 'CommunityPayments' | 'AirdropDistributor' | 'EnsResolver' | 'registrar'
 
 /** Addresses by network label; a label is missing where the contract is not deployed. */
 export type DeployedAddresses<A extends string = `0x${string}`> = Readonly<Record<string, A>>
@@ -12,5 +12,6 @@ export const addresses: {
   Spoke: {},
   CommunityPayments: {},
   AirdropDistributor: {},
+  EnsResolver: {},
   registrar: {},
 }

@@ -18,6 +18,7 @@ describe('clusterd/contracts', () => {
       [contracts.spokeAbi, contracts.spokeBytecode],
       [contracts.communityPaymentsAbi, contracts.communityPaymentsBytecode],
       [contracts.airdropDistributorAbi, contracts.airdropDistributorBytecode],
+      [contracts.ensResolverAbi, contracts.ensResolverBytecode],
     ] as const
     for (const [abi, bytecode] of all) {
       const kinds = abi.map(({ type }) => type)

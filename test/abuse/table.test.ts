@@ -7,6 +7,7 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { testGateway } from '../support/ens.js'
 
 /** Row of the table: sent as it stands, once the words in braces are filled in. */
 interface Row {
@@ -33,7 +34,11 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
 
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31_337 })
-  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) })
+  world = await startApi({
+    rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
+    shareKey: Buffer.alloc(32, 5),
+    ens: testGateway(),
+  })
   const [alice, bob] = [await memberOf(world), await memberOf(world)]
   Object.assign(people, { alice, bob })
   const tx = randomHash()

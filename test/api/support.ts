@@ -81,6 +81,9 @@ export interface ApiWorldOptions {
   limits?: ApiDeps['limits']
   trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
+  ens?: ApiDeps['ens']
+  /** Default: any. */
+  port?: number
 }
 
 const LABELS: readonly { network: Network; label: string }[] = [
@@ -119,10 +122,11 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     limits: options.limits ?? null,
     ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.requestDeadlineMs !== undefined && { requestDeadlineMs: options.requestDeadlineMs }),
+    ens: options.ens ?? null,
   })
   const server = createServer(api.limits, api.listener)
   api.protect(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${portOf(server)}`
   const request = (route: string, init: RequestInit) => call(`${url}${route}`, init)
   return {

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zeroHash } from 'viem'
 import { afterAll, expect, test } from 'vitest'
+import { nextEnsKey, signedAnswer } from '../support/ens.js'
 import { startDistributorWorld } from './support/distributor.js'
+import { startEnsWorld } from './support/ens.js'
 import {
   deliver,
   type HubWorld,
@@ -103,10 +105,23 @@ async function measureDistributor() {
   gas['AirdropDistributor: claim, among 1,000'] = Number((await world.succeed(world.claimTx(world.claims[0]!))).gasUsed)
 }
 
+async function measureEns() {
+  const world = await startEnsWorld()
+  stops.push(world.stop)
+  const measure = async (label: string, tx: Parameters<typeof world.succeed>[0]) => {
+    gas[`EnsResolver: ${label}`] = Number((await world.succeed(tx)).gasUsed)
+  }
+  await measure('resolveWithProof, an address', world.proof(await signedAnswer(world.answer)))
+  await measure('setSigner, the second', world.set(1n, nextEnsKey.address))
+  const response = await signedAnswer(world.answer, { by: nextEnsKey })
+  await measure('resolveWithProof, by the second signer', world.proof(response))
+}
+
 test('nothing that users and the relayer send costs more gas than before', async () => {
   await measureHub()
   await measurePayments()
   await measureDistributor()
+  await measureEns()
   if (process.env.UPDATE_GAS) writeFileSync(FILE, `${JSON.stringify(gas, null, 2)}\n`)
   const before: Record<string, number> = JSON.parse(readFileSync(FILE, 'utf8'))
   expect(Object.keys(gas)).toEqual(Object.keys(before))

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Abi } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
 import { airdropDistributorAbi, communityPaymentsAbi, hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
 
 /**
@@ -30,6 +31,7 @@ const interfaces: Record<string, unknown> = {
   Spoke: inOrder(spokeAbi),
   CommunityPayments: inOrder(communityPaymentsAbi),
   AirdropDistributor: inOrder(airdropDistributorAbi),
+  EnsResolver: inOrder(ensResolverAbi),
   registrar: { ...idl, address: undefined },
 }
 

@@ -7,6 +7,7 @@ import { type Member, memberOf } from '../api/members.js'
 import { type FeedEvent, readFeed } from '../api/mirror.js'
 import { type ApiWorld, bid, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { lookupsOf, testGateway } from '../support/ens.js'
 import { bytesOf, expectOk, startObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
@@ -31,6 +32,7 @@ let foo: string
 
 beforeAll(async () => {
   ;({ world, logged } = await startObservedApi({
+    ens: testGateway(),
     configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
   }))
   ;[alice, bob, pat, eve] = [await memberOf(world), await memberOf(world), await memberOf(world), await memberOf(world)]
@@ -224,6 +226,7 @@ describe('private wallets and communities', () => {
     const given: Record<string, readonly string[]> = {
       ...{ id: [foo], clusterId: [foo], file: ['foo.svg'], tx: [randomHash()], address: [alice.address] },
       ...{ name: ['foo', 'main'], cluster: ['foo'], clusterName: ['foo', 'bar'], communityName: ['foo', 'bar'] },
+      ...{ sender: [alice.address], data: lookupsOf(['foo', 'secret-pat.foo', 'secret-paul.foo']) },
       ...{ community: ['foo'], walletName: ['main', 'free'], addressName: ['main'] },
     }
     const reads = routes.filter(

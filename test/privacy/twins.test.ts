@@ -4,6 +4,7 @@ import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, startApi } from '../api/support.js'
 import { proofOf, solanaAccount } from '../api/wallets.js'
+import { lookupsOf, testGateway } from '../support/ens.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 import { pathsOf } from './paths.js'
 import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
@@ -19,7 +20,7 @@ let askers: Record<string, string>[]
 beforeAll(async () => {
   // an answer may tell the time
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
-  twins = [await startApi(), await startApi()]
+  twins = [await startApi({ ens: testGateway() }), await startApi({ ens: testGateway() })]
   // streams end after what they have, and nothing waits
   for (const world of twins) world.release()
   const [first, second] = twins
@@ -42,11 +43,13 @@ afterAll(async () => {
 
 const names = ['foo', 'bar', 'nobodys']
 const addresses = [...Object.values(WALLETS), `0x${'00'.repeat(20)}`, `0x${'99'.repeat(20)}`]
+const wallets = ['main', 'secret', 'cold-3', 'pats']
+const lookups = lookupsOf(names.flatMap((name) => [name, ...wallets.map((wallet) => `${wallet}.${name}`)]))
 /** Values of path parameters. */
 const PATH = {
   ...{ address: addresses, name: names, cluster: names, clusterName: names, communityName: names, community: names },
   ...{ id: [toHex(FOO), `0x${'12'.repeat(32)}`], tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`] },
-  ...{ walletName: ['main', 'secret', 'cold-3', 'pats'], addressName: ['main', 'secret', 'cold-3', 'pats'] },
+  ...{ walletName: wallets, addressName: wallets, sender: addresses.slice(0, 1), data: lookups },
 }
 /** Values of query parameters, each asked for alone; pages are followed by their tokens. */
 const QUERY: Record<string, readonly string[]> = {
@@ -68,6 +71,7 @@ const BODIES: Record<string, readonly unknown[]> = {
   ...{ '/v0.1/address/names': [folded(pairs)], '/v0.1/cluster/names': [folded(names)] },
   '/v0.1/name/addresses': addresses.map((address) => folded([address])),
   '/v0.1/community/register': [{ clusterName: 'foo', walletName: 'x' }],
+  '/ens': lookups.slice(0, 3).map((data) => ({ sender: addresses[0], data })),
 }
 
 interface Asked {

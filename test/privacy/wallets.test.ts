@@ -4,6 +4,7 @@ import { type Member, memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import { type ApiWorld, bid, freshName, randomAddress, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { lookupsOf, testGateway } from '../support/ens.js'
 import { expectOk, formsOf, startObservedApi } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
@@ -13,7 +14,7 @@ let logged: readonly string[]
 let shows = (_text: string): string[] => []
 
 beforeAll(async () => {
-  ;({ world, logged } = await startObservedApi({ shareKey: Buffer.alloc(32, 9) }))
+  ;({ world, logged } = await startObservedApi({ shareKey: Buffer.alloc(32, 9), ens: testGateway() }))
   await plant()
 })
 afterAll(() => world.stop())
@@ -159,6 +160,8 @@ describe('private wallets', () => {
       walletName: ['seen-again', 'orphan'],
       addressName: ['seen-again', 'orphan'],
       address: [alice.address, stranger.address],
+      sender: [alice.address],
+      data: lookupsOf([...names, ...SECRET].flatMap((name) => [name, `${name}.${names[0]}`])),
       tx: txs,
       file: names.map((name) => `${name}.svg`),
     }

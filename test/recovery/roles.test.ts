@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { keccak256, toHex, zeroHash } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LEASE_CONNECTIONS } from '../../src/db/pg/leader.js'
 import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { callOf, lookupOf, parentsWith, RESOLVER, signedAnswer } from '../support/ens.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 40_000, interval: 100 }
@@ -22,9 +24,13 @@ afterAll(async () => {
 })
 
 /** Another process of the installation, without keys. */
-async function another(env: Record<string, string>, databaseUrl = stack.databaseUrl): Promise<TestDaemon> {
+async function another(
+  env: Record<string, string>,
+  databaseUrl = stack.databaseUrl,
+  sections = {},
+): Promise<TestDaemon> {
   const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
-  const daemon = await startTestDaemon(databaseUrl, chains, env)
+  const daemon = await startTestDaemon(databaseUrl, { ...chains, ...sections }, env)
   daemons.push(daemon)
   return daemon
 }
@@ -53,6 +59,22 @@ describe('processes beside the leader', () => {
     expect(standby.warnings().join()).toContain('without these keys this process never relays')
     expect(await reader.metric('clusterd_leader')).toEqual([])
     expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
+  })
+
+  it('answer names of ENS where they have its key', async () => {
+    const data = lookupOf('free.bundles.eth', callOf('addr(bytes32)'))
+    const ask = (daemon: TestDaemon) =>
+      fetch(`${daemon.api}/ens`, { method: 'POST', body: JSON.stringify({ sender: RESOLVER, data }) })
+    const ens = { mainnet: parentsWith(RESOLVER).mainnet }
+    const gateway = await another({ ROLES: 'api', ENS_PRIVATE_KEY: toHex(0xe1, { size: 32 }) }, stack.databaseUrl, {
+      ens,
+    })
+    const [{ status }, answer] = [await ask(reader), await ask(gateway)]
+    expect([status, answer.status]).toEqual([404, 200])
+    const expiresS = Math.floor(Date.now() / 60_000) * 60 + 300
+    const under = { under: ens.mainnet, request: keccak256(data), result: zeroHash }
+    const good = await Promise.all([expiresS, expiresS - 60].map((end) => signedAnswer({ ...under, expiresS: end })))
+    expect(good).toContain(((await answer.json()) as { data: string }).data)
   })
 
   it('hold one connection for notifications, and no more for leases than they may', async () => {

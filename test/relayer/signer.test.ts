@@ -3,11 +3,13 @@ import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/relayerAccount.js'
+import { answerTypedData } from '../../src/ens/answer.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { testProgram } from '../setup/built.js'
 import { HUB_CHAIN_ID } from '../support/bridgeContracts.js'
+import { parentsWith } from '../support/ens.js'
 import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
 
 const DEADLINE_MS = 30_000
@@ -52,6 +54,9 @@ describe('a signer elsewhere', () => {
     expect(await accountAt().signTransaction(TX)).toBe(await own.signTransaction(TX))
     const word = releaseTypedData({ chainId: HUB_CHAIN_ID, contract: address, paymentIds: [Buffer.alloc(32, 1)] })
     expect(await accountAt().signTypedData(word)).toBe(await own.signTypedData(word))
+    const [under, request] = [parentsWith(address).mainnet, word.message.paymentIds[0]!]
+    const answer = answerTypedData({ under, request, result: '0x12', expiresS: 1 })
+    expect(await accountAt().signTypedData(answer)).toBe(await own.signTypedData(answer))
   })
 
   it.each([

@@ -6,7 +6,7 @@ import { signerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { readAvailability } from '../../src/db/registry/lookups.js'
-import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
+import { findByAddresses, findByNames, findByTypes } from '../../src/db/registry/lookups.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 import { useDatabase } from './database.js'
 
@@ -129,6 +129,11 @@ it('names of one large cluster cost one look at it, in whatever number they are 
       ),
     ),
   ).toBeLessThanOrEqual(2 * MEMBERS)
+})
+
+it('the wallet of a type costs one look at its cluster', async () => {
+  const read = await walletsRead((db) => findByTypes(db, 'testnet', [{ cluster: 'held-1', type: 'evm' }]))
+  expect(read).toBeLessThanOrEqual(MEMBERS)
 })
 
 it('availability reads nothing of other names of the tail, by the plan that a connection keeps', async () => {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
+import type { EnsGateway } from '../../ens/gateway.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
@@ -49,6 +50,8 @@ export interface Context {
   permissionSigner: PermissionSigner | null
   /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
   releaseSigner: ReleaseSigner | null
+  /** Gateway of ENS; null where no ENS name is served. */
+  ens: EnsGateway | null
   auth: AuthSettings
   /** Limits of clients and wallets; null where nobody is limited. */
   limits: LimitSettings | null
@@ -70,7 +73,7 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
-    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'limits'>> {
+    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'ens' | 'limits'>> {
   /** Wakes who waits; without it the time does. */
   news?: News
   config: Pick<AuthSettings, 'serviceDomain'> &
@@ -90,6 +93,7 @@ export function createContexts({
   solana = [],
   permissionSigner = null,
   releaseSigner = null,
+  ens = null,
   limits = null,
   news = new News(),
   ...deps
@@ -103,6 +107,7 @@ export function createContexts({
     solana,
     permissionSigner,
     releaseSigner: releaseSigner && onceEach(releaseSigner),
+    ens,
     limits,
     now,
     pageKey,

@@ -41,13 +41,18 @@ export async function metadataOfAddress(context: Context, input: string) {
   return metadataOfName(context, hit.clusterName)
 }
 
+/** URLs of the page and the picture of a name. */
+export const pagesOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
+  profileUrl: `${siteUrl}${pagePathOf(name)}`,
+  imageUrl: `${siteUrl}/image/${name}.svg`,
+})
+
 /** Cluster under one of its names, in the shape of v0.1. */
 async function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null) {
   if (!wallets) return null
   return {
     name: `${name}/`,
-    profileUrl: `${context.siteUrl}${pagePathOf(name)}`,
-    imageUrl: `${context.siteUrl}/image/${name}.svg`,
+    ...pagesOf(context, name),
     hasCustomImage: false,
     wallets: await mapInTurns(wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)

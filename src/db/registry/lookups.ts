@@ -1,3 +1,4 @@
+import { ADDRESS_TYPE_CODE, type AddressType } from '../../registry/primitives/address.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -81,11 +82,14 @@ export interface NameHit {
   isVerified: boolean
 }
 
+/** The cluster that holds the name of an input `i`. */
+const holderNamed = (l: Leaves): string => `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
+  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
+
 // holders of bare names of one cluster are looked for once: a name may be among a thousand wallets
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
-  const holder = `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
-    WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
+  const holder = holderNamed(l)
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
     WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
   return `SELECT unnest(n.ords) AS ord, coalesce(main.address, oldest.address) AS address,
@@ -126,6 +130,29 @@ export async function findByNames(
     (asked) => byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
   )
 }
+
+// a cluster has a thousand wallets at most
+const byTypes = prepare<NameHit & { ord: number }>(
+  'by_types',
+  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS i(cluster, type, ord)
+    CROSS JOIN LATERAL (${holderNamed(l)}) n CROSS JOIN LATERAL (
+      SELECT w.address, w.name AS wallet_name, w.verified AS is_verified FROM ${l.wallets} w
+      WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private AND w.verified
+        AND get_byte(w.address, 0) = i.type
+      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT 1
+    ) w`,
+)
+
+/** Verified public wallets of a type in clusters, in the order given: `main` where it is one, else the oldest. */
+export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; type: AddressType }[]) =>
+  readOnce(
+    all,
+    ({ cluster, type }) => `${cluster}/${type}`,
+    (asked) => {
+      const types = asked.map(({ type }) => ADDRESS_TYPE_CODE[type])
+      return byTypes(db, network, [asked.map(({ cluster }) => cluster), types])
+    },
+  )
 
 export type Availability = 'free' | 'taken' | 'pending'
 

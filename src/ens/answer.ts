@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache'
+import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'
+import type { EnsParent } from '../config/chainsFile.js'
+
+/** Longest time for which an answer counts, and the step of its end: an answer is signed once in a step. */
+const VALID_S = 300
+const STEP_S = 60
+/** Size of the cache: a signature takes a millisecond, or a question to a signer elsewhere. */
+const KEPT_SIGNATURES = 10_000
+
+/** Answer to a call that was looked up at a resolver. */
+export interface EnsAnswer {
+  under: EnsParent
+  /** Keccak-256 of the whole call. */
+  request: Hex
+  /** Encoded return value of the call of the profile. */
+  result: Hex
+  /** Last second in which it counts, Unix time. */
+  expiresS: number
+}
+
+/** Typed data (EIP-712, viem's form) of an answer, as EnsResolver.sol checks it; JSON for signers elsewhere. */
+export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
+  domain: { name: 'EnsResolver', version: '1', chainId: under.chainId, verifyingContract: under.resolver },
+  types: {
+    Answer: [
+      { name: 'request', type: 'bytes32' },
+      { name: 'result', type: 'bytes32' },
+      { name: 'expires', type: 'uint64' },
+    ],
+  },
+  primaryType: 'Answer' as const,
+  message: { request, result: keccak256(result), expires: expiresS },
+})
+export type SignAnswer = (typedData: ReturnType<typeof answerTypedData>) => Promise<Hex>
+
+const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')
+
+/** An answer with its signature, in the form that `resolveWithProof` of the resolver takes. */
+export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {
+  const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
+  return concat([signature, encodeAbiParameters(SIGNED, values)])
+}
+
+/** Creates the function that answers a call with what it returns, signed. */
+export function createAnswerer(sign: SignAnswer, now: () => number) {
+  const kept = new LRUCache<string, Hex, EnsAnswer>({
+    max: KEPT_SIGNATURES,
+    fetchMethod: (_key, _stale, { context }) => sign(answerTypedData(context)),
+  })
+  return async (call: Hex, under: EnsParent, result: Hex): Promise<Hex> => {
+    const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S
+    const answer = { under, request: keccak256(call), result, expiresS }
+    const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()
+    return encodeAnswer(answer, (await kept.fetch(key, { context: answer }))!)
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  type AbiFunction,
+  decodeAbiParameters,
+  encodeAbiParameters,
+  type Hex,
+  parseAbi,
+  toFunctionSelector,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
+import { EnsRequestError, reading } from './error.js'
+
+/** The call that clients look up at a wildcard resolver (ENSIP-10), and those of its profiles that are known here. */
+const FUNCTIONS = new Map<string, AbiFunction>(
+  parseAbi([
+    'function resolve(bytes name, bytes data) view returns (bytes)',
+    'function addr(bytes32 node) view returns (address)',
+    'function addr(bytes32 node, uint256 coinType) view returns (bytes)',
+    'function text(bytes32 node, string key) view returns (string)',
+    'function name(bytes32 node) view returns (string)',
+    'function contenthash(bytes32 node) view returns (bytes)',
+    'function pubkey(bytes32 node) view returns (bytes32, bytes32)',
+    'function ABI(bytes32 node, uint256 contentTypes) view returns (uint256, bytes)',
+    'function interfaceImplementer(bytes32 node, bytes4 interfaceId) view returns (address)',
+  ]).map((item) => [toFunctionSelector(item), item]),
+)
+
+/** Values of records that are not there, by their types. */
+const EMPTY: Record<string, unknown> = { address: zeroAddress, bytes: '0x', string: '', uint256: 0n, bytes32: zeroHash }
+
+export type Call = ReturnType<typeof readCall>
+
+/** Reads a call; `encode` makes what it returns of a value, null for none. @throws EnsRequestError */
+export function readCall(data: Hex) {
+  const fn = FUNCTIONS.get(data.slice(0, 10))
+  if (!fn) throw new EnsRequestError('The call is none that is known here.')
+  const { name, inputs, outputs } = fn
+  return {
+    name,
+    args: reading('The arguments of the call are malformed.', () => decodeAbiParameters(inputs, `0x${data.slice(10)}`)),
+    encode: (value: string | null): Hex =>
+      encodeAbiParameters(outputs, value === null ? outputs.map(({ type }) => EMPTY[type]) : [value]),
+  }
+}

@@ -1,0 +1,39 @@
+import type { Hex } from 'viem'
+import { normalize } from 'viem/ens'
+import type { ChainsFile } from '../config/chainsFile.js'
+import { fromHex } from '../registry/primitives/bytes.js'
+import type { Network } from '../registry/primitives/network.js'
+import { createAnswerer, type SignAnswer } from './answer.js'
+import { readCall } from './calls.js'
+import { EnsRequestError } from './error.js'
+import { readName } from './name.js'
+import { type Lookups, recordOf } from './records.js'
+
+const SENDER = /^0x[0-9a-f]{40}$/i
+/** The longest call fits into a URL. */
+const DATA = /^0x(?:[0-9a-f]{2}){4,2000}$/i
+
+/** Gateway of ERC-3668 for the names below the parents. */
+export type EnsGateway = ReturnType<typeof createEnsGateway>
+
+/**
+ * Creates the gateway: signed answers to calls of `resolve(name, data)`, or EnsRequestError. They are for the resolver
+ * of the configuration, since universal resolvers change the sender.
+ * @param now current time, milliseconds since the Unix epoch
+ */
+export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
+  const answered = createAnswerer(sign, now)
+  // unpacks the tables of ENSIP-15, which takes longer than a request may
+  normalize('eth')
+  return async (asked: { sender: string; data: string }, lookups: Readonly<Record<Network, Lookups>>): Promise<Hex> => {
+    if (!SENDER.test(asked.sender)) throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
+    if (!DATA.test(asked.data)) throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
+    const data = asked.data.toLowerCase() as Hex
+    const outer = readCall(data)
+    if (outer.name !== 'resolve') throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')
+    const [dnsName, inner] = outer.args as readonly [Hex, Hex]
+    const call = readCall(inner)
+    const name = readName(fromHex(dnsName), parents)
+    return answered(data, name.under, call.encode(await recordOf(name, call, lookups[name.network])))
+  }
+}

@@ -1,0 +1,42 @@
+import { normalize } from 'viem/ens'
+import type { ChainsFile } from '../config/chainsFile.js'
+import { parseFullName } from '../registry/primitives/name.js'
+import { NETWORKS } from '../registry/primitives/network.js'
+import { EnsRequestError, reading } from './error.js'
+
+export type EnsName = ReturnType<typeof readName>
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
+ * @returns the normalized text, and the `own` name that it stands for: null for the parent, and for none of ours
+ * @throws EnsRequestError for one that is malformed, can't be normalized, or is below no parent
+ */
+export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
+  const given = reading('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
+  const text = reading('The name is none that ENS normalizes (ENSIP-15).', () => normalize(given))
+  for (const network of NETWORKS) {
+    const under = parents[network]
+    if (!under || !`.${text}`.endsWith(`.${under.parent}`)) continue
+    const labels = text.slice(0, -under.parent.length - 1).split('.')
+    return { text, network, under, own: parseFullName(labels.reverse().join('/')) }
+  }
+  throw new EnsRequestError('The name is not below an ENS name that is served here.')
+}
+
+/** Labels of a DNS-encoded name (RFC 1035, 3.1). @throws Error where it does not end with the empty one */
+function labelsOf(bytes: Buffer): string[] {
+  const labels: string[] = []
+  let at = 0
+  while (bytes[at] !== 0) {
+    const end = at + 1 + bytes[at]!
+    const label = utf8.decode(bytes.subarray(at + 1, end))
+    // a dot in a label would make one look like two
+    if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
+    labels.push(label)
+    at = end
+  }
+  if (at + 1 < bytes.length) throw new RangeError('malformed')
+  return labels
+}

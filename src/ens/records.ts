@@ -1,0 +1,53 @@
+import type { Availability, NameHit } from '../db/registry/lookups.js'
+import { ADDRESS_TYPE_CODE, type AddressType } from '../registry/primitives/address.js'
+import { toHex } from '../registry/primitives/bytes.js'
+import type { FullName } from '../registry/primitives/name.js'
+import type { Call } from './calls.js'
+import type { EnsName } from './name.js'
+
+/** Look-ups of a network that records are made of; wallets are public ones. */
+export interface Lookups {
+  walletOf(name: FullName): Promise<NameHit | null>
+  /** The verified wallet of a type that a cluster alone stands for. */
+  verifiedOf(asked: { cluster: string; type: AddressType }): Promise<NameHit | null>
+  availabilityOf(cluster: string): Promise<Availability>
+  /** URLs of the page and the picture of a cluster. */
+  pagesOf(cluster: string): { profileUrl: string; imageUrl: string }
+}
+
+/**
+ * The value of a name's record; null for none. A name that nobody holds and a wallet that is private or unverified have
+ * none, and are asked for by the same statements. The node in the call counts for nothing.
+ */
+export async function recordOf({ own, text }: EnsName, { name, args }: Call, lookups: Lookups): Promise<string | null> {
+  if (own === null) return null
+  const [, second] = args
+  if (name === 'addr') return addressOf(own, typeOfCoin(second as bigint | undefined), lookups)
+  if (name !== 'text' && name !== 'name') return null
+  const isShown =
+    own.wallet === null
+      ? (await lookups.availabilityOf(own.cluster)) === 'taken'
+      : (await lookups.walletOf(own))?.isVerified
+  if (!isShown) return null
+  const { profileUrl, imageUrl } = lookups.pagesOf(own.cluster)
+  const texts = { avatar: imageUrl, url: profileUrl, description: `${own.cluster}/${own.wallet ?? ''}` }
+  return name === 'name' ? text : (new Map(Object.entries(texts)).get(second as string) ?? null)
+}
+
+const ETH = 60n
+const SOLANA = 501n
+/** Coin types of EVM chains are this bit and a chain’s id (ENSIP-11); the bit alone is any of them (ENSIP-19). */
+const EVM_BIT = 31n
+
+function typeOfCoin(coin = ETH): AddressType | null {
+  if (coin === ETH || coin >> EVM_BIT === 1n) return 'evm'
+  return coin === SOLANA ? 'solana' : null
+}
+
+/** Raw address of the wallet of a type that a name stands for, in hex (ENSIP-9). */
+async function addressOf(name: FullName, type: AddressType | null, lookups: Lookups): Promise<string | null> {
+  if (type === null) return null
+  const { cluster, wallet } = name
+  const hit = await (wallet === null ? lookups.verifiedOf({ cluster, type }) : lookups.walletOf(name))
+  return hit?.isVerified && hit.address[0] === ADDRESS_TYPE_CODE[type] ? toHex(hit.address.subarray(1)) : null
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import {
+  decodeAbiParameters,
+  encodeAbiParameters,
+  type Hex,
+  parseAbiParameters,
+  slice,
+  toHex,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { callOf, lookupOf } from '../support/ens.js'
+import { type EnsWorld, startEnsWorld } from './world.js'
+
+let world: EnsWorld
+beforeAll(async () => {
+  world = await startEnsWorld()
+})
+afterAll(() => world?.stop())
+
+const SENDER = zeroAddress
+const ADDR = callOf('addr(bytes32)')
+const NO_BYTES = encodeAbiParameters([{ type: 'bytes' }], ['0x'])
+const REQUESTS = Number(process.env.FUZZ_CALLS ?? 10_000)
+const get = (data: string, sender: string = SENDER) => world.api.get(`/ens/${sender}/${data}.json`)
+const post = (data: unknown) => world.api.post('/ens', { sender: SENDER, data })
+const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')
+/** What a call of a record returns by the answer to it. */
+const resultOf = async (name: string, call: Hex) =>
+  decodeAbiParameters(SIGNED, slice((await get(lookupOf(name, call))).body.data, 65))[4]
+
+/** Calls of records, and what each returns where there is none. */
+const RECORDS: readonly (readonly [call: Hex, empty: Hex])[] = [
+  [ADDR, encodeAbiParameters(parseAbiParameters('address'), [zeroAddress])],
+  ...[0n, 0x8000_2105n, 501n].map((coin) => [callOf('addr(bytes32,uint256)', coin), NO_BYTES] as const),
+  ...['avatar', 'description', 'url', ''].map((key) => [callOf('text(bytes32,string)', key), NO_BYTES] as const),
+  [callOf('name(bytes32)'), NO_BYTES],
+  [callOf('contenthash(bytes32)'), NO_BYTES],
+  [callOf('pubkey(bytes32)'), encodeAbiParameters(parseAbiParameters('bytes32, bytes32'), [zeroHash, zeroHash])],
+  [callOf('ABI(bytes32,uint256)', 1n), encodeAbiParameters(parseAbiParameters('uint256, bytes'), [0n, '0x'])],
+]
+
+describe('the gateway', () => {
+  it('answers a URL and a body alike, to any site, whatever the case of data and name', async () => {
+    const data = lookupOf('Bob.seedling.bundles.eth', callOf('name(bytes32)'))
+    const { status, body, headers } = await get(data)
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+    expect((await post(data)).body).toEqual(body)
+    expect(body.data).toContain(toHex('bob.seedling.bundles.eth').slice(2))
+    expect((await get(`0x${data.slice(2).toUpperCase()}`, `0x${'E1'.repeat(20)}`)).body).toEqual(body)
+  })
+
+  it('answers private, unverified and unknown wallets with nothing, by the same statements', async () => {
+    const asked = vi.spyOn(world.api.pool, 'query')
+    const statements = () => asked.mock.calls.map(([query]) => (query as unknown as { name: string }).name)
+    for (const [call, empty] of RECORDS) {
+      const seen = new Set<string>()
+      for (const name of ['nobody.seedling', 'secret.seedling', 'unverified.seedling', 'quiet.sunny', 'x.free']) {
+        asked.mockClear()
+        expect(await resultOf(`${name}.bundles.eth`, call), `${name} ${call}`).toBe(empty)
+        seen.add(`${statements().filter((name) => name.startsWith('read_'))}`)
+      }
+      expect(seen.size, `${[...seen]}`).toBe(1)
+      for (const name of ['free.bundles.eth', 'bundles.eth', 'seedling.testers.eth'])
+        expect(await resultOf(name, call)).toBe(empty)
+    }
+    asked.mockRestore()
+  })
+})
+
+it(`no fault of ours comes of ${REQUESTS} random calls`, async () => {
+  const hex = fc.uint8Array({ maxLength: 300 }).map((bytes) => toHex(bytes))
+  const label = fc.oneof(fc.stringMatching(/^[a-z0-9-]{1,12}$/), fc.string({ unit: 'grapheme', minLength: 1 }))
+  const name = fc.array(label, { maxLength: 4 }).map((labels) => [...labels, 'bundles.eth'].join('.'))
+  const call = fc.oneof(
+    fc.constantFrom(...RECORDS.map(([one]) => one)),
+    fc.bigInt(0n, 2n ** 256n - 1n).map((coin) => callOf('addr(bytes32,uint256)', coin)),
+    fc.string().map((key) => callOf('text(bytes32,string)', key)),
+    hex,
+  )
+  const whole = fc.tuple(fc.oneof(name, hex), call).map(([one, data]) => lookupOf(one, data))
+  const changed = fc.tuple(whole, fc.nat(600), fc.nat(15)).map(([data, at, digit]) => {
+    const place = 2 + (at % (data.length - 2))
+    return `${data.slice(0, place)}${digit.toString(16)}${data.slice(place + 1)}`
+  })
+  const asked = fc.oneof(
+    whole,
+    changed,
+    hex.map((one) => `0x9061b923${one.slice(2)}`),
+  )
+  const property = fc.asyncProperty(asked, fc.boolean(), async (data, isPost) => {
+    const { status, body } = await (isPost ? post(data) : get(data))
+    expect([200, 400], `${data} ${JSON.stringify(body)}`).toContain(status)
+  })
+  await fc.assert(property, { numRuns: REQUESTS })
+}, 600_000)

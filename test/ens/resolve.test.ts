@@ -1,0 +1,125 @@
+import bs58 from 'bs58'
+import { getAddress, type Hex, toCoinType, toHex, zeroAddress } from 'viem'
+import { normalize } from 'viem/ens'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEnsGateway } from '../../src/ens/gateway.js'
+import { bid, randomAddress } from '../api/support.js'
+import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js'
+import { type EnsWorld, startEnsWorld } from './world.js'
+
+/** viem by ENS's universal resolver and ethers by its registry, both as npm has them, against the whole way. */
+let world: EnsWorld
+beforeAll(async () => {
+  world = await startEnsWorld()
+})
+afterAll(() => world?.stop())
+
+const SOLANA = 501n
+const addressBy = {
+  viem: (name: string) => world.viem.getEnsAddress({ name: normalize(name) }),
+  ethers: (name: string) => world.ethers.resolveName(name),
+}
+const rawOf = (solana: string): Hex => toHex(bs58.decode(solana))
+
+describe.each(['viem', 'ethers'] as const)('%s resolves', (library) => {
+  const resolve = (name: string) => addressBy[library](name)
+
+  it('names of the hub and of testnet, wallets, and names below communities', async () => {
+    const { alice, late, hot, bob } = world.people
+    expect(await resolve('seedling.bundles.eth')).toBe(getAddress(late.address))
+    expect(await resolve('Seedling.Bundles.eth')).toBe(getAddress(late.address))
+    expect(await resolve('first.seedling.bundles.eth')).toBe(getAddress(alice.address))
+    expect(await resolve('bob.seedling.bundles.eth')).toBe(getAddress(bob.address))
+    // its wallet main is on Solana
+    expect(await resolve('sunny.bundles.eth')).toBe(getAddress(hot.address))
+    expect(await resolve('tester.testers.eth')).toBe(getAddress(bob.address))
+  })
+
+  it('what is free, private, unverified, of another kind or no name of ours to null', async () => {
+    const own = ['free', 'secret.seedling', 'unverified.seedling', 'sol.seedling', 'main.sunny', 'a.b.seedling', 'é']
+    for (const name of own) expect(await resolve(`${name}.bundles.eth`), name).toBeNull()
+    for (const name of ['bundles.eth', 'tester.bundles.eth', 'seedling.testers.eth'])
+      expect(await resolve(name), name).toBeNull()
+  })
+})
+
+describe('addresses on other chains', () => {
+  it('are those of wallets of their kind', async () => {
+    const { late, sol, payer } = world.people
+    const of = (name: string, coinType: bigint) => world.viem.getEnsAddress({ name: `${name}.bundles.eth`, coinType })
+    expect(await of('seedling', toCoinType(8453))).toBe(late.address)
+    expect(await of('seedling', SOLANA)).toBe(rawOf(sol.address))
+    expect(await of('sol.seedling', SOLANA)).toBe(rawOf(sol.address))
+    expect(await of('sunny', SOLANA)).toBe(rawOf(payer.address))
+    for (const [name, coin] of [
+      ['sol.seedling', toCoinType(8453)],
+      ['main.seedling', SOLANA],
+      ['seedling', 0n],
+      ['seedling', 2n ** 32n],
+    ] as const)
+      expect(await of(name, coin), name).toBeNull()
+    const resolver = await world.ethers.getResolver('seedling.bundles.eth')
+    expect(await resolver!.getAddress(8453)).toBe(getAddress(late.address))
+  })
+})
+
+describe('texts', () => {
+  it('are picture, page and name in the registry', async () => {
+    const { url, viem, ethers } = world
+    const text = (name: string, key: string) => viem.getEnsText({ name: `${name}.bundles.eth`, key })
+    expect(await viem.getEnsAvatar({ name: 'seedling.bundles.eth' })).toBe(`${url}/image/seedling.svg`)
+    // its getAvatar takes https alone
+    const resolver = await ethers.getResolver('seedling.bundles.eth')
+    expect(await resolver!.getText('avatar')).toBe(`${url}/image/seedling.svg`)
+    expect(await text('seedling', 'url')).toBe(`${url}/seedling`)
+    expect(await text('seedling', 'description')).toBe('seedling/')
+    expect(await text('sol.seedling', 'description')).toBe('seedling/sol')
+    for (const name of ['free', 'secret.seedling', 'unverified.seedling']) expect(await text(name, 'url')).toBeNull()
+    expect(await text('seedling', 'com.twitter')).toBeNull()
+    expect(await resolver!.getContentHash()).toBeNull()
+  })
+})
+
+it('a name resolves as soon as somebody holds it', async () => {
+  const [name, from] = ['fresh.bundles.eth', randomAddress()]
+  expect(await addressBy.viem(name)).toBeNull()
+  await world.api.append('mainnet', [bid({ from, name: 'fresh' })])
+  expect(await addressBy.viem(name)).toBe(getAddress(from))
+})
+
+it('nothing forged, expired, of another name or of another resolver resolves', async () => {
+  const parents = parentsWith(world.resolver)
+  const sign = ensKey.signTypedData
+  const right = createEnsGateway(parents, sign)
+  let replayed: Hex = '0x'
+  world.serve(async (...asked) => (replayed = await right(...asked)))
+  await addressBy.viem('seedling.bundles.eth')
+  for (const wrong of [
+    createEnsGateway(parents, strangersKey.signTypedData),
+    createEnsGateway(parents, sign, () => Date.now() - 600_000),
+    createEnsGateway(parentsWith(zeroAddress), sign),
+    async () => replayed,
+  ]) {
+    world.serve(wrong)
+    await expect(addressBy.viem('sunny.bundles.eth')).rejects.toThrow()
+    expect(await addressBy.ethers('sunny.bundles.eth')).toBeNull()
+  }
+  world.serve(right)
+  expect(await addressBy.viem('sunny.bundles.eth')).not.toBeNull()
+})
+
+it('a signer is replaced while names resolve', async () => {
+  const parents = parentsWith(world.resolver)
+  const [before, after] = [ensKey, nextEnsKey].map((key) => createEnsGateway(parents, key.signTypedData))
+  const { set, succeed } = world.contracts
+  const resolves = async (by: typeof before) => {
+    world.serve(by)
+    return addressBy.viem('seedling.bundles.eth').then(Boolean, () => false)
+  }
+  expect([await resolves(before), await resolves(after)]).toEqual([true, false])
+  await succeed(set(1n, nextEnsKey.address))
+  expect([await resolves(before), await resolves(after)]).toEqual([true, true])
+  await succeed(set(0n, zeroAddress))
+  expect([await resolves(before), await resolves(after)]).toEqual([false, true])
+  expect(await addressBy.ethers('seedling.bundles.eth')).toBe(getAddress(world.people.late.address))
+})

@@ -1,0 +1,95 @@
+import { Network as EthersNetwork, EnsPlugin, JsonRpcProvider } from 'ethers'
+import { createPublicClient, encodeDeployData, encodeFunctionData, http, namehash } from 'viem'
+import {
+  testEnsRegistryAbi,
+  testEnsRegistryBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestEnsRegistry.js'
+import {
+  testUniversalResolverAbi,
+  testUniversalResolverBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestUniversalResolver.js'
+import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
+import { freePort } from '../../src/testing/processes/ports.js'
+import { configure, register } from '../api/communityApi.js'
+import { memberOf } from '../api/members.js'
+import { bid, randomAddress, startApi } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+import { startEnsWorld as startContracts } from '../contracts/support/ens.js'
+import { ENS_CHAIN_ID, ensKey, parentsWith } from '../support/ens.js'
+
+export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
+
+/**
+ * A chain with ENS's contracts (doubles) and the resolver of `bundles.eth` and `testers.eth`, an API as its gateway,
+ * and clients as people have them. `serve` puts another gateway in place of the right one.
+ */
+export async function startEnsWorld() {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const contracts = await startContracts([`${url}/ens/{sender}/{data}.json`])
+  const { chain, rpcUrl, owner, resolver } = contracts
+  const registry = await contracts.deploy(
+    encodeDeployData({ abi: testEnsRegistryAbi, bytecode: testEnsRegistryBytecode }),
+  )
+  const universal = await contracts.deploy(
+    encodeDeployData({ abi: testUniversalResolverAbi, bytecode: testUniversalResolverBytecode, args: [resolver] }),
+  )
+  for (const parent of ['bundles.eth', 'testers.eth']) {
+    const node = [namehash(parent), resolver] as const
+    const data = encodeFunctionData({ abi: testEnsRegistryAbi, functionName: 'setResolver', args: node })
+    await contracts.succeed({ from: owner, to: registry, data })
+  }
+  const right = createEnsGateway(parentsWith(resolver), ensKey.signTypedData)
+  let gateway: EnsGateway = right
+  const api = await startApi({
+    port: Number(new URL(url).port),
+    siteUrl: url,
+    ens: (asked, lookups) => gateway(asked, lookups),
+  })
+  const viem = createPublicClient({
+    chain: { ...chain, contracts: { ensUniversalResolver: { address: universal } } },
+    transport: http(rpcUrl),
+  })
+  const network = new EthersNetwork('local', ENS_CHAIN_ID)
+  network.attachPlugin(new EnsPlugin(registry, ENS_CHAIN_ID))
+  const ethers = new JsonRpcProvider(rpcUrl, network, { staticNetwork: network })
+  return {
+    ...{ contracts, resolver, url, api, viem, ethers, people: await plant(api) },
+    serve(other: EnsGateway = right) {
+      gateway = other
+    },
+    async stop() {
+      ethers.destroy()
+      await Promise.all([api.stop(), contracts.stop()])
+    },
+  }
+}
+
+/** Names on the hub, wallets of every standing, a name below a community, and one on testnet. */
+async function plant(api: Awaited<ReturnType<typeof startApi>>) {
+  const [alice, hot, bob, secret] = [await memberOf(api), await memberOf(api), await memberOf(api), await memberOf(api)]
+  const [late, quiet, young] = [await memberOf(api), await memberOf(api), await memberOf(api)]
+  const [sol, payer] = [await memberOf(api, solanaAccount()), await memberOf(api, solanaAccount())]
+  const at = { atMs: Date.now() }
+  await api.append('mainnet', [
+    bid({ from: alice.address, name: 'seedling', ...at }),
+    bid({ from: payer.address, name: 'sunny', ...at }),
+  ])
+  await api.append('testnet', [bid({ from: bob.address, name: 'tester', ...at })])
+  const join = async (of: typeof alice, member: typeof alice, name: string, isPrivate = false) => {
+    await of.add([{ address: member.address, name, isPrivate }])
+    await member.verify((await api.get(`/v1/clusters/address/${of.address}`)).body.clusterId)
+  }
+  await join(alice, sol, 'sol')
+  await join(alice, secret, 'secret', true)
+  await alice.add([{ address: randomAddress(), name: 'unverified' }])
+  await alice.rename(alice.address, 'first')
+  await join(alice, late, 'main')
+  // older ones of its kind, which nobody is sent to
+  await payer.add([{ address: randomAddress(), name: 'unverified' }])
+  await join(payer, quiet, 'quiet', true)
+  await join(payer, hot, 'hot')
+  await join(payer, young, 'young')
+  await configure(alice, 'seedling', {})
+  await register(bob, 'seedling', { name: 'bob' })
+  return { alice, late, hot, bob, sol, payer }
+}

@@ -1,0 +1,48 @@
+import { type Abi, encodeFunctionData, type Hex, keccak256, parseAbi, toHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { packetToBytes } from 'viem/ens'
+import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
+import { answerTypedData, type EnsAnswer, encodeAnswer } from '../../src/ens/answer.js'
+import { createEnsGateway } from '../../src/ens/gateway.js'
+
+export const ENS_CHAIN_ID = 31_337
+/** Keys of the gateway, before and after a rotation, and of somebody else. */
+const keyOf = (byte: number) => privateKeyToAccount(toHex(byte, { size: 32 }))
+export const ensKey = keyOf(0xe1)
+export const nextEnsKey = keyOf(0xe2)
+export const strangersKey = keyOf(0xe3)
+
+/** Parents of both networks with one resolver. */
+export const parentsWith = (resolver: Hex) => ({
+  mainnet: { parent: 'bundles.eth', resolver, chainId: ENS_CHAIN_ID },
+  testnet: { parent: 'testers.eth', resolver, chainId: ENS_CHAIN_ID },
+})
+export const RESOLVER = `0x${'e5'.repeat(20)}` as const
+
+/** A gateway for APIs without a chain. */
+export const testGateway = () => createEnsGateway(parentsWith(RESOLVER), ensKey.signTypedData)
+
+const NODE = keccak256('0x')
+/** A call of a profile, `addr(bytes32,uint256)`: the node counts for nothing. */
+export const callOf = (signature: string, ...args: unknown[]): Hex =>
+  encodeFunctionData({ abi: parseAbi([`function ${signature}`] as string[]) as Abi, args: [NODE, ...args] } as never)
+
+/** The call that a client looks up, of a name as text or DNS-encoded. */
+export const lookupOf = (name: string, call: Hex): Hex =>
+  encodeFunctionData({
+    abi: ensResolverAbi,
+    functionName: 'resolve',
+    args: [name.startsWith('0x') ? (name as Hex) : toHex(packetToBytes(name)), call],
+  })
+
+/** Calls that ask for addresses and a text of names below the parent. */
+export const lookupsOf = (names: readonly string[]): Hex[] =>
+  names.flatMap((name) =>
+    [callOf('addr(bytes32)'), callOf('addr(bytes32,uint256)', 501n), callOf('text(bytes32,string)', 'url')].map(
+      (call) => lookupOf(`${name}.bundles.eth`, call),
+    ),
+  )
+
+/** An answer as the gateway encodes it; by default signed with its key over what it says. */
+export const signedAnswer = async (answer: EnsAnswer, { by = ensKey, over = answer } = {}): Promise<Hex> =>
+  encodeAnswer(answer, await by.signTypedData(answerTypedData(over)))
