@@ -4,9 +4,9 @@ import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
-import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'
+import { type PublicEvent, publicEvents } from '../journal/events.js'
 import { addressOfWord } from '../primitives/address.js'
-import { bigIntToWord, keyOf, toHex } from '../primitives/bytes.js'
+import { bigIntToWord } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { wordToName } from '../primitives/name.js'
 import { fold } from './index.js'
@@ -165,34 +165,6 @@ describe('fold', () => {
     )
   })
 
-  it('keeps a verified wallet in one cluster, named main, and an unverified mention where it was', () => {
-    fc.assert(
-      fc.property(steps, (list) => {
-        const { wallets, clusters } = folded(list)
-        const verified = wallets.filter((row) => row.isVerified).map((row) => keyOf(row.address))
-        expect(new Set(verified).size).toBe(verified.length)
-        for (const row of wallets.filter((row) => row.isVerified && row.cluster !== 1)) expect(row.name).toBe('main')
-        expect(wallets.filter((row) => !row.isVerified)).toEqual(planted().wallets.slice(1))
-        expect(new Set(clusters.map((row) => toHex(row.id))).size).toBe(clusters.length)
-        expect(clusters.map((row) => row.serial)).toEqual(clusters.map((_, i) => i + 1))
-      }),
-    )
-  })
-
-  it('gives the same rows wherever the batches are cut', () => {
-    const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 40, maxLength: 40 })
-    fc.assert(
-      fc.property(steps, cuts, (list, sizes) => {
-        const registry = planted()
-        const entries = entriesOf(list)
-        for (const size of sizes) append(registry, entries.splice(0, size), LATE)
-        const whole = folded(list)
-        expect(registry).toEqual(whole)
-      }),
-      { numRuns: 300 },
-    )
-  })
-
   it('leaves the slice it was given alone, so that a batch may be folded again', () => {
     fc.assert(
       fc.property(steps, (list) => {
@@ -260,37 +232,6 @@ describe('fold', () => {
         const withoutCause = (registry: MemoryRegistry) => registry.journal.map((row) => ({ ...row, causeMs: 0 }))
         expect({ ...rebuilt, journal: withoutCause(rebuilt) }).toEqual({ ...live, journal: withoutCause(live) })
       }),
-    )
-  })
-
-  it('refuses bodies of another length and a slice that was loaded for something else', () => {
-    const entry = entryOf({ kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false }, 0)
-    const slice = loadSlice(planted(), [])
-    expect(() => fold(slice, [decodeEntry(entry)], LATE)).toThrow('the slice lacks')
-    expect(() => decodeEntry({ ...entry, body: Buffer.alloc(100) })).toThrow(RangeError)
-    for (const length of [0, 31, 33])
-      expect(() => decodeEntry({ ...entry, kind: 'minimum', body: Buffer.alloc(length) })).toThrow(RangeError)
-  })
-})
-
-describe('privacy of a planted private wallet', () => {
-  it('shows nothing before it wins, then names it with ADD_WALLET before REGISTER_NAME, once', () => {
-    fc.assert(
-      fc.property(steps, (list) => {
-        const { journal, clusters } = folded(list)
-        const idOf = (serial: number) => toHex(clusters[serial - 1]!.id)
-        const feed = journal.flatMap((row) =>
-          publicEvents(row).map((event) => ({ event, data: JSON.parse(eventData(event, idOf)) })),
-        )
-        const own = feed.filter(({ event }) => event.cluster === 1)
-        own.forEach(({ event, data }, i) => {
-          expect(event.type).toBe(i === 0 ? 'ADD_WALLET' : 'REGISTER_NAME')
-          expect(data.cluster_id).toBe(idOf(1))
-          if (i === 0) expect(data).toMatchObject({ name: 'secret', is_verified: true, is_backed_up: true })
-        })
-        if (own.length === 0) expect(JSON.stringify(feed.map(({ data }) => data))).not.toContain('44'.repeat(20))
-      }),
-      { numRuns: 300 },
     )
   })
 })
