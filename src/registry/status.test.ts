@@ -43,7 +43,7 @@ const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) 
 const PENDING = { status: 'pending', confirmations: FEW } as const
 const REVERTED = { succeeded: false, isRegistration: false }
 /** Names as an answer lists them. */
-const named = (outcomes: Readonly<Record<string, string>>) =>
+const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
   Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
 
 describe('status of a hub transaction', () => {
