@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import { tagged } from '../../../test/support/arbitraries.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
@@ -24,26 +25,17 @@ type Step =
   | { kind: 'bid'; wallet: number; name: number; amountWei: bigint; causeMs: number; referral: boolean }
   | { kind: 'minimum'; wei: bigint; causeMs: number }
 
+const of = tagged('kind')
+const causeMs = fc.nat(100)
+const bid = {
+  wallet: fc.nat(WALLETS.length - 1),
+  name: fc.nat(NAMES.length - 1),
+  amountWei: fc.bigInt({ min: 0n, max: 5n }),
+  referral: fc.boolean(),
+}
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('bid' as const),
-      wallet: fc.nat(WALLETS.length - 1),
-      name: fc.nat(NAMES.length - 1),
-      amountWei: fc.bigInt({ min: 0n, max: 5n }),
-      causeMs: fc.nat(100),
-      referral: fc.boolean(),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('minimum' as const),
-      wei: fc.bigInt({ min: 0n, max: 4n }),
-      causeMs: fc.nat(100),
-    }),
-  },
+  { weight: 8, arbitrary: of('bid', { ...bid, causeMs }) },
+  { weight: 1, arbitrary: of('minimum', { wei: fc.bigInt({ min: 0n, max: 4n }), causeMs }) },
 )
 const steps = fc.array(step, { maxLength: 40 })
 
