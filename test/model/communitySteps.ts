@@ -8,8 +8,8 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import {
   entryOf as entryOfCluster,
   NAMES,
-  of,
   type Origin,
+  of,
   type Step,
   step,
   WALLET_NAMES,

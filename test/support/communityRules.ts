@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { CommunityRequirement, CommunityRules } from '../../src/registry/community/rules.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
-import { address as stored, name } from './arbitraries.js'
+import { name, address as stored } from './arbitraries.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const TOKEN = '0x00000000000000000000000000000000000000b2'
