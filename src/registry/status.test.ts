@@ -39,27 +39,21 @@ const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
   ...change,
 })
 const tracked = (change: Partial<Tracked> = {}): Tracked => ({ lastSeenMs: NOW, verdict: null, ...change })
+const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) })
+const PENDING = { status: 'pending', confirmations: FEW } as const
+const REVERTED = { succeeded: false, isRegistration: false }
+/** Names as an answer lists them. */
+const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
+  Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
 
 describe('status of a hub transaction', () => {
   it.each<[string, Partial<StatusInput>, StatusAnswer]>([
     ['nobody knows the hash', {}, { status: 'not_found' }],
-    [
-      'was in a mempool, unseen for less than 30 min',
-      { tracked: tracked({ lastSeenMs: NOW - MEMPOOL_MEMORY_MS + 1 }) },
-      { status: 'pending' },
-    ],
-    [
-      'was in a mempool, unseen for 30 min',
-      { tracked: tracked({ lastSeenMs: NOW - MEMPOOL_MEMORY_MS }) },
-      { status: 'not_found' },
-    ],
+    ['was in a mempool, unseen for less than 30 min', unseenFor(MEMPOOL_MEMORY_MS - 1), { status: 'pending' }],
+    ['was in a mempool, unseen for 30 min', unseenFor(MEMPOOL_MEMORY_MS), { status: 'not_found' }],
     ['in a mempool', { seen: { state: 'mempool' } }, { status: 'pending' }],
-    [
-      'in a mempool again after long',
-      { seen: { state: 'mempool' }, tracked: tracked({ lastSeenMs: 0 }) },
-      { status: 'pending' },
-    ],
-    ['mined, too few confirmations', { seen: mined({}) }, { status: 'pending', confirmations: FEW }],
+    ['in a mempool again after long', { seen: { state: 'mempool' }, ...unseenFor(NOW) }, { status: 'pending' }],
+    ['mined, too few confirmations', { seen: mined({}) }, PENDING],
     [
       'mined and confirmed, the indexer not there yet',
       { seen: mined({ isConfirmed: true, confirmations: ENOUGH }) },
@@ -68,67 +62,33 @@ describe('status of a hub transaction', () => {
     [
       'in the tail, its first name leading',
       { tail: [tail(9, false), tail(4, true)], tailConfirmations: FEW },
-      {
-        status: 'pending',
-        step: 'leading',
-        confirmations: FEW,
-        names: [
-          { name: 'n4', outcome: 'leading' },
-          { name: 'n9', outcome: 'behind' },
-        ],
-      },
+      { ...PENDING, step: 'leading', names: named({ n4: 'leading', n9: 'behind' }) },
     ],
     [
       'in the tail, its first name behind',
       { tail: [tail(4, false), tail(9, true)] },
-      {
-        status: 'pending',
-        step: 'behind',
-        names: [
-          { name: 'n4', outcome: 'behind' },
-          { name: 'n9', outcome: 'leading' },
-        ],
-      },
+      { status: 'pending', step: 'behind', names: named({ n4: 'behind', n9: 'leading' }) },
     ],
-    ['confirmed, won', { journal: [won(4)] }, { status: 'finalized', names: [{ name: 'n4', outcome: 'won' }] }],
-    ['confirmed, lost', { journal: [lost(4)] }, { ...LOST, names: [{ name: 'n4', outcome: 'lost' }] }],
+    ['confirmed, won', { journal: [won(4)] }, { status: 'finalized', names: named({ n4: 'won' }) }],
+    ['confirmed, lost', { journal: [lost(4)] }, { ...LOST, names: named({ n4: 'lost' }) }],
     [
       'confirmed, the lowest log index decides',
       { journal: [won(12), lost(4), won(7)] },
-      {
-        ...LOST,
-        names: [
-          { name: 'n4', outcome: 'lost' },
-          { name: 'n7', outcome: 'won' },
-          { name: 'n12', outcome: 'won' },
-        ],
-      },
+      { ...LOST, names: named({ n4: 'lost', n7: 'won', n12: 'won' }) },
     ],
     [
       'confirmed, refused',
       { journal: [{ logIndex: 4, name: '0x00', outcome: 'refused', reason: 'malformed_name' }] },
-      { status: 'invalid', reason: 'malformed_name', names: [{ name: '0x00', outcome: 'refused' }] },
+      { status: 'invalid', reason: 'malformed_name', names: named({ '0x00': 'refused' }) },
     ],
     [
       'confirmed, refused for a reason that is not known',
       { journal: [{ logIndex: 4, name: 'n4', outcome: 'refused' }] },
-      { status: 'invalid', names: [{ name: 'n4', outcome: 'refused' }] },
+      { status: 'invalid', names: named({ n4: 'refused' }) },
     ],
-    [
-      'reverted, unconfirmed',
-      { seen: mined({ succeeded: false, isRegistration: false }) },
-      { status: 'pending', confirmations: FEW },
-    ],
-    [
-      'reverted',
-      { seen: mined({ succeeded: false, isRegistration: false, isConfirmed: true }) },
-      { status: 'invalid', reason: 'reverted' },
-    ],
-    [
-      'not a registration, unconfirmed',
-      { seen: mined({ isRegistration: false }) },
-      { status: 'pending', confirmations: FEW },
-    ],
+    ['reverted, unconfirmed', { seen: mined(REVERTED) }, PENDING],
+    ['reverted', { seen: mined({ ...REVERTED, isConfirmed: true }) }, { status: 'invalid', reason: 'reverted' }],
+    ['not a registration, unconfirmed', { seen: mined({ isRegistration: false }) }, PENDING],
     [
       'not a registration',
       { seen: mined({ isRegistration: false, isConfirmed: true }) },
@@ -160,27 +120,21 @@ describe('status of a transaction on another chain', () => {
   const inJournal = (...bids: JournalledBid[]): PacketOutcome => ({ state: 'journal', bids, hubTx: HUB_TX })
   const names = (...outcomes: string[]) => outcomes.map((outcome, i) => ({ name: `n${i + 4}`, outcome }))
 
+  const bridging = { status: 'bridging', names: names('bridging', 'bridging') }
+  const notARegistration = { status: 'invalid', reason: 'not_a_registration' }
+
   it.each<[string, SentPacket[], Record<string, unknown>]>([
-    [
-      'unconfirmed on its chain',
-      [packet({ source: unconfirmed })],
-      { status: 'pending', confirmations: FEW, names: names('pending', 'pending') },
-    ],
+    ['unconfirmed on its chain', [packet({ source: unconfirmed })], { ...PENDING, names: names('pending', 'pending') }],
     [
       'unconfirmed on its chain, already failing to be delivered',
       [packet({ source: unconfirmed, hub: { state: 'under_way', failure: 'paused' } })],
-      { status: 'pending', confirmations: FEW, names: names('pending', 'pending') },
+      { ...PENDING, names: names('pending', 'pending') },
     ],
-    ['confirmed on its chain', [packet()], { status: 'bridging', names: names('bridging', 'bridging') }],
+    ['confirmed on its chain', [packet()], bridging],
     [
       'its delivery fails',
       [packet({ hub: { state: 'under_way', failure: 'the hub is paused' } })],
-      {
-        status: 'bridging',
-        step: 'delivery_failed',
-        reason: 'the hub is paused',
-        names: names('bridging', 'bridging'),
-      },
+      { ...bridging, step: 'delivery_failed', reason: 'the hub is paused' },
     ],
     [
       'executed on the hub, unconfirmed',
@@ -195,7 +149,7 @@ describe('status of a transaction on another chain', () => {
     [
       'executed on the hub, none of its bids in sight',
       [packet({ hub: inTail() })],
-      { status: 'bridging', names: names('bridging', 'bridging'), confirmations: FEW, hubTx: HUB_TX },
+      { ...bridging, confirmations: FEW, hubTx: HUB_TX },
     ],
     [
       'executed on the hub, none of its bids in sight, with the confirmations of its own chain until those are enough',
@@ -232,27 +186,19 @@ describe('status of a transaction on another chain', () => {
       [packet({ names: [], hub: inJournal() })],
       { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
     ],
-    [
-      'a withdrawal, unconfirmed',
-      [packet({ names: null, source: unconfirmed })],
-      { status: 'pending', confirmations: FEW },
-    ],
+    ['a withdrawal, unconfirmed', [packet({ names: null, source: unconfirmed })], PENDING],
     [
       'a withdrawal before a message that is refused: the one that was meant to register decides',
       [packet({ logIndex: 1, names: null }), packet({ logIndex: 2, names: [], source: unconfirmed })],
-      { status: 'pending', confirmations: FEW },
+      PENDING,
     ],
     [
       'a withdrawal, and a message that is refused',
       [packet({ logIndex: 1, names: null, hub: inJournal() }), packet({ logIndex: 2, names: [], hub: inJournal() })],
       { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
     ],
-    ['a withdrawal', [packet({ names: null })], { status: 'invalid', reason: 'not_a_registration' }],
-    [
-      'a withdrawal, executed',
-      [packet({ names: null, hub: inJournal() })],
-      { status: 'invalid', reason: 'not_a_registration', hubTx: HUB_TX },
-    ],
+    ['a withdrawal', [packet({ names: null })], notARegistration],
+    ['a withdrawal, executed', [packet({ names: null, hub: inJournal() })], { ...notARegistration, hubTx: HUB_TX }],
     [
       'several messages: the first that asks for a name decides, all names are listed',
       [
@@ -274,7 +220,7 @@ describe('status of a transaction on another chain', () => {
     [
       'a payment that keeps to no quote of ours, unconfirmed',
       [packet({ names: ['n4'], refusal: 'quote_mismatch', source: unconfirmed })],
-      { status: 'pending', confirmations: FEW, names: names('pending') },
+      { ...PENDING, names: names('pending') },
     ],
     ...(['quote_mismatch', 'reclaimed'] as const).map((reason): [string, SentPacket[], Record<string, unknown>] => [
       `a payment that is never relayed: ${reason}`,
@@ -299,11 +245,7 @@ describe('status of a transaction on another chain', () => {
       [packet({ hub: inJournal() }), packet({ logIndex: 9, names: ['n6'], hub: inJournal(won(6)) })],
       { status: 'bridging', names: names('bridging', 'bridging', 'won') },
     ],
-    [
-      'one bid of two in sight',
-      [packet({ hub: inJournal(won(4)) })],
-      { status: 'bridging', names: names('bridging', 'bridging') },
-    ],
+    ['one bid of two in sight', [packet({ hub: inJournal(won(4)) })], bridging],
   ])('%s', (_, packets, answer) => {
     expect(status(input({ packets }))).toStrictEqual(answer)
     expect(status(input({ packets: [...packets].reverse() }))).toStrictEqual(answer)

@@ -26,8 +26,9 @@ const STEPS = [
 ]
 type Step = (typeof STEPS)[number]
 
+const NATURES = ['hub', 'spoke', 'paid', 'withdrawal', 'refused', 'mispaid', 'foreign', 'reverted'] as const
 interface Life {
-  nature: 'hub' | 'spoke' | 'paid' | 'withdrawal' | 'refused' | 'mispaid' | 'foreign' | 'reverted'
+  nature: (typeof NATURES)[number]
   outcomes: ('won' | 'lost')[]
 }
 
@@ -120,16 +121,7 @@ describe('a status', () => {
 
 describe('over a transaction’s life', () => {
   const life: fc.Arbitrary<Life> = fc.record({
-    nature: fc.constantFrom<Life['nature']>(
-      'hub',
-      'spoke',
-      'paid',
-      'withdrawal',
-      'refused',
-      'mispaid',
-      'foreign',
-      'reverted',
-    ),
+    nature: fc.constantFrom(...NATURES),
     outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
   })
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })

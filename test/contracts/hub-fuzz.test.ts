@@ -57,24 +57,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test.each(EXAMPLES)('%s', async (_, steps) => {
-  const id = await world.testClient.snapshot()
-  await runSteps(steps)
-  await world.testClient.revert({ id })
-})
+test.each(EXAMPLES)('%s', (_, steps) => world.takenBack(() => runSteps(steps)))
 
 test(
   'the hub does what its model does, whatever is called by whomever in whatever order',
   async () => {
     const runs = fc.array(step, { minLength: 1, maxLength: MAX_STEPS, size: 'max' })
-    const property = fc.asyncProperty(runs, async (steps: readonly Step[]) => {
-      const id = await world.testClient.snapshot()
-      try {
-        await runSteps(steps)
-      } finally {
-        await world.testClient.revert({ id })
-      }
-    })
+    const property = fc.asyncProperty(runs, (steps: readonly Step[]) => world.takenBack(() => runSteps(steps)))
     await fc.assert(property, { numRuns: Math.ceil((2 * CALLS) / MAX_STEPS), seed: SEED })
     // every kind of step went through and reverted, in the examples already
     const ends = KINDS.flatMap((kind) => [`${kind} ok`, `${kind} reverted`]).filter((end) => !NEVER.has(end))

@@ -114,7 +114,8 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
 
   for (const [i, afterS] of waits.entries()) {
     const planned: Planned[] = []
-    for (const one of actions.slice(i * CALLS_A_BLOCK, (i + 1) * CALLS_A_BLOCK)) planned.push(await plan(one))
+    for (const one of actions.slice(i * CALLS_A_BLOCK, (i + 1) * CALLS_A_BLOCK))
+      planned.push({ kind: one.kind, ...(await plan(one)) })
     const { mined, nowS } = await blocks.mine(planned, afterS)
     for (const [{ kind, expected }, receipt] of mined) {
       const logs = receipt.status === 'success' ? paymentEvents(receipt) : errorOf(receipt.output!)
@@ -168,7 +169,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     expected: (nowS: bigint) => Outcome
   }
 
-  async function plan(one: Action): Promise<Planned> {
+  async function plan(one: Action): Promise<Omit<Planned, 'kind'>> {
     switch (one.kind) {
       case 'pay': {
         const from = accounts[one.who]!
@@ -177,24 +178,20 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
         const full = { ...bid, communityName: one.community, walletName: one.name }
         const exact = token === NATIVE && one.amount <= MAX_AMOUNT ? one.amount : 0n
         const value = exact + (one.isOff ? 1n : 0n)
-        return {
-          kind: one.kind,
-          ...world.bidTx(from, full, value),
-          expected: (nowS) => model.pay(from, full, value, nowS),
-        }
+        return { ...world.bidTx(from, full, value), expected: (nowS) => model.pay(from, full, value, nowS) }
       }
       case 'refuse':
       case 'release':
       case 'reclaim': {
         const { payments, from } = chosen(one.kind, one)
         const tx = world.endTx(one.kind, payments, from)
-        return { kind: one.kind, ...tx, expected: (nowS) => model.end(one.kind, payments, from, nowS) }
+        return { ...tx, expected: (nowS) => model.end(one.kind, payments, from, nowS) }
       }
       case 'releaseFor': {
         const { payments, from } = chosen('refuse', one)
         const signature = await signed(from, payments)
         const tx = world.call(accounts[one.who]!, 'releaseFor', [payments, signature])
-        return { kind: one.kind, ...tx, expected: (nowS) => model.releaseFor(payments, from, nowS) }
+        return { ...tx, expected: (nowS) => model.releaseFor(payments, from, nowS) }
       }
       case 'releaseAndWithdraw': {
         const { payments, from: signer } = chosen('refuse', one.end)
@@ -202,24 +199,24 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
         const { token, to } = payoutOf(one, payments[0])
         const tx = world.call(from, one.kind, [payments, await signed(signer, payments), token, to])
         const release = (nowS: bigint) => () => model.releaseFor(payments, signer, nowS)
-        return { kind: one.kind, ...tx, expected: (nowS) => model.endAndWithdraw(release(nowS), from, token, to) }
+        return { ...tx, expected: (nowS) => model.endAndWithdraw(release(nowS), from, token, to) }
       }
       case 'reclaimAndWithdraw': {
         const { payments, from } = chosen('reclaim', one.end)
         const { token, to } = payoutOf(one, payments[0])
         const tx = world.call(from, one.kind, [payments, token, to])
         const reclaim = (nowS: bigint) => () => model.end('reclaim', payments, from, nowS)
-        return { kind: one.kind, ...tx, expected: (nowS) => model.endAndWithdraw(reclaim(nowS), from, token, to) }
+        return { ...tx, expected: (nowS) => model.endAndWithdraw(reclaim(nowS), from, token, to) }
       }
       case 'withdraw': {
         const [from, token] = creditor(one, tokens[one.token]!)
         const to = one.to === 3 ? NATIVE : RECEIVERS[one.to % 2]!
-        return { kind: one.kind, ...world.withdrawTx(from, token, to), expected: () => model.withdraw(from, token, to) }
+        return { ...world.withdrawTx(from, token, to), expected: () => model.withdraw(from, token, to) }
       }
       case 'withdrawFor': {
         const [account, token] = creditor({ ...one, who: one.account }, tokens[one.token]!)
         const tx = world.call(accounts[one.who]!, 'withdrawFor', [account, token])
-        return { kind: one.kind, ...tx, expected: () => model.withdraw(account, token, account) }
+        return { ...tx, expected: () => model.withdraw(account, token, account) }
       }
       case 'mode': {
         const calls = [world.withdrawTx(owner, NATIVE, owner), world.endTx('reclaim', [], owner)]
@@ -230,31 +227,28 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
                 (calls[one.call] ?? world.call(owner, 'withdrawFor', [owner, NATIVE])).data,
               ])
             : tokenTx('setMode', [one.mode])
-        return { kind: one.kind, ...tx, expected: () => none(model.setMode(one.mode)) }
+        return { ...tx, expected: () => none(model.setMode(one.mode)) }
       }
       case 'blocked': {
         const account = [...accounts, ...RECEIVERS][one.account]!
-        return { kind: one.kind, ...tokenTx('setBlocked', [account]), expected: () => none(model.setBlocked(account)) }
+        return { ...tokenTx('setBlocked', [account]), expected: () => none(model.setBlocked(account)) }
       }
       case 'burn':
-        return {
-          ...{ kind: one.kind, ...tokenTx('burn', [world.payments, one.amount]) },
-          expected: () => model.burn(one.amount),
-        }
+        return { ...tokenTx('burn', [world.payments, one.amount]), expected: () => model.burn(one.amount) }
       case 'relayer': {
         // mostly given back, so that words are good
         const next = one.next < 7 ? relayer : accounts[one.next]!
         const from = one.isOwner ? owner : accounts[one.who]!
         const tx = world.call(from, 'setRelayer', [next])
-        return { kind: one.kind, ...tx, expected: () => model.setRelayer(from, next) }
+        return { ...tx, expected: () => model.setRelayer(from, next) }
       }
       case 'pause': {
         const from = one.isRole ? pauser : accounts[one.who]!
-        return { kind: one.kind, ...world.call(from, 'pause', []), expected: () => model.pause(from) }
+        return { ...world.call(from, 'pause', []), expected: () => model.pause(from) }
       }
       case 'unpause': {
         const from = one.isRole ? owner : accounts[one.who]!
-        return { kind: one.kind, ...world.call(from, 'unpause', []), expected: () => model.unpause(from) }
+        return { ...world.call(from, 'unpause', []), expected: () => model.unpause(from) }
       }
     }
   }

@@ -49,6 +49,14 @@ const faults: RpcError[] = []
 
 const deploy = async (data: Hex): Promise<Hex> => (await chain.succeed({ from, data })).contractAddress!
 
+const setMode = (mode: number) => {
+  const data = encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] })
+  return chain.succeed({ from, to: wallet, data })
+}
+const asking = async (of: Hex, by: typeof owner) => ({
+  ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
+})
+
 beforeAll(async () => {
   chain = await startChain()
   from = chain.accounts[0]!
@@ -92,20 +100,12 @@ describe('a smart wallet (ERC-1271)', () => {
   it('that misbehaves has none, costs little, and puts no blame on the node', async () => {
     const signature = await owner.signMessage({ message })
     for (const [name, mode] of Object.entries(MODES)) {
-      await chain.succeed({
-        from,
-        to: wallet,
-        data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] }),
-      })
+      await setMode(mode)
       const startedMs = performance.now()
       expect(await ask(signature), name).toBe(mode === MODES.sign)
       expect(performance.now() - startedMs).toBeLessThan(2_500)
     }
-    await chain.succeed({
-      from,
-      to: wallet,
-      data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [MODES.sign] }),
-    })
+    await setMode(MODES.sign)
     expect(faults).toEqual([])
   })
 })
@@ -174,9 +174,6 @@ describe('a node that says yes to everything', () => {
   })
   const over = (rpcUrls: readonly string[]) =>
     createSignatureCheck(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'))
-  const asking = async (of: Hex, by: typeof owner) => ({
-    ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
-  })
 
   it.each(['first', 'second'])('signs for nobody as the %s of two', async (place) => {
     const asked = over(place === 'first' ? urls : urls.toReversed())
@@ -221,11 +218,8 @@ describe('a node that says yes to everything', () => {
 describe('a chain that is away, or another one', () => {
   it('is no answer', async () => {
     const other = createRpc({ label: 'test', urls: [chain.chain.rpcUrls.default.http[0]!], chainId: 1 })
-    const asked = { wallet, hash, signature: '0x00', acceptsErc6492: false, caller: '' } as const
-    await expect(createSignatureCheck(other)(asked)).rejects.toThrow(ChainUnavailableError)
     const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
-    const signature = await owner.signMessage({ message })
-    const question = { wallet, hash, signature, acceptsErc6492: false, caller: '' }
-    await expect(createSignatureCheck(rpc)(question)).rejects.toThrow(ChainUnavailableError)
+    for (const one of [other, rpc])
+      await expect(createSignatureCheck(one)(await asking(wallet, owner))).rejects.toThrow(ChainUnavailableError)
   })
 })

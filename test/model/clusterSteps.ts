@@ -5,6 +5,7 @@ import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
+import { tagged } from '../support/arbitraries.js'
 
 /** Steps of wallets, by small numbers: wallet w, existing cluster c (serial - 1), names as texts. */
 export type Step =
@@ -27,34 +28,16 @@ const w = fc.nat(WALLETS.length - 1)
 const walletName = fc.constantFrom(...WALLET_NAMES)
 const distinct = { selector: (item: { w: number }) => item.w, minLength: 0, maxLength: 3 }
 
+export const of = tagged('do')
+const listed = fc.record({ w, name: walletName, isPrivate: fc.constantFrom(true, false, null) })
 export const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('bid' as const), w, name: fc.constantFrom(...NAMES) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('create' as const), w }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('add' as const),
-      w,
-      items: fc.uniqueArray(
-        fc.record({ w, name: walletName, isPrivate: fc.constantFrom(true, false, null) }),
-        distinct,
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('rename' as const),
-      w,
-      items: fc.uniqueArray(fc.record({ w, name: walletName }), distinct),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('remove' as const), w, ws: fc.uniqueArray(w, { maxLength: 2 }) }),
-  },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('verify' as const), w, c: fc.nat(4) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('backup' as const), w, of: w }) },
+  { weight: 3, arbitrary: of('bid', { w, name: fc.constantFrom(...NAMES) }) },
+  { weight: 1, arbitrary: of('create', { w }) },
+  { weight: 5, arbitrary: of('add', { w, items: fc.uniqueArray(listed, distinct) }) },
+  { weight: 2, arbitrary: of('rename', { w, items: fc.uniqueArray(fc.record({ w, name: walletName }), distinct) }) },
+  { weight: 2, arbitrary: of('remove', { w, ws: fc.uniqueArray(w, { maxLength: 2 }) }) },
+  { weight: 5, arbitrary: of('verify', { w, c: fc.nat(4) }) },
+  { weight: 1, arbitrary: of('backup', { w, of: w }) },
 )
 export const steps = fc.array(step, { maxLength: 40, size: 'max' })
 

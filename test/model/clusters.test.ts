@@ -73,19 +73,6 @@ describe('clusters', () => {
       expect(seen).toContain(word)
   })
 
-  it('come out the same wherever the batches are cut', () => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 40 })
-    fc.assert(
-      fc.property(steps, sizes, (list, cuts) => {
-        const { entries } = play(list)
-        const [a, b] = [folded(entries), folded(entries, cuts)]
-        expect(sorted(b.wallets)).toEqual(sorted(a.wallets))
-        expect({ ...b, wallets: [] }).toEqual({ ...a, wallets: [] })
-      }),
-      { numRuns: 200 },
-    )
-  })
-
   it('keep a verified wallet in one cluster, public wallet names distinct, and names with somebody verified', () => {
     fc.assert(
       fc.property(steps, (list) => {

@@ -11,7 +11,7 @@ import { append, emptyRegistry } from './memoryRegistry.js'
 
 export const MINUTE_MS = 60_000
 const T0 = Date.UTC(2026, 10, 20, 8)
-const RECIPIENT = '0x00000000000000000000000000000000000000a1'
+export const RECIPIENT = '0x00000000000000000000000000000000000000a1'
 export const USDC = '0x00000000000000000000000000000000000000b2'
 
 /** Wallets by the bytes of their addresses, so that the order of addresses is theirs. */

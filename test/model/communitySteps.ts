@@ -9,6 +9,7 @@ import {
   entryOf as entryOfCluster,
   NAMES,
   type Origin,
+  of,
   type Step,
   step,
   WALLET_NAMES,
@@ -105,6 +106,7 @@ const rulesOf = ({ ownersOnly, startsAt, requirements, prices }: Rules): Communi
 const LONG = 'l'.repeat(30)
 const below = fc.constantFrom(...WALLET_NAMES, 'a-2', LONG, `${LONG}-2`)
 const w = fc.nat(WALLETS.length - 1)
+const operatorOr = fc.option(w, { freq: 2 })
 const name = fc.constantFrom('foo', 'foo', 'foo', 'bar', 'bar', ...NAMES)
 const paidName = fc.constantFrom('bar', 'bar', 'bar', ...NAMES)
 const met = fc.oneof(
@@ -117,31 +119,21 @@ const communityStep: fc.Arbitrary<CommunityStep> = fc.oneof(
   { weight: 8, arbitrary: step },
   {
     weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('configure' as const),
-      w: fc.option(w, { freq: 2 }),
+    arbitrary: of('configure', {
+      w: operatorOr,
       name,
       rules: fc.constantFrom(0, 0, 3, 3, ...RULES.keys()),
     }),
   },
   {
     weight: 6,
-    arbitrary: fc
-      .record({
-        do: fc.constant('register' as const),
-        w,
-        of: fc.option(w, { freq: 1 }),
-        name,
-        below,
-        met,
-        isAssigned: fc.boolean(),
-      })
-      .map((given) => ({ ...given, of: given.of ?? given.w })),
+    arbitrary: of('register', { w, of: fc.option(w, { freq: 1 }), name, below, met, isAssigned: fc.boolean() }).map(
+      (given) => ({ ...given, of: given.of ?? given.w }),
+    ),
   },
   {
     weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('pay' as const),
+    arbitrary: of('pay', {
       w,
       name: fc.oneof({ weight: 9, arbitrary: paidName }, { weight: 1, arbitrary: fc.constant('') }),
       below: fc.oneof({ weight: 9, arbitrary: below }, { weight: 1, arbitrary: fc.constant('') }),
@@ -151,14 +143,10 @@ const communityStep: fc.Arbitrary<CommunityStep> = fc.oneof(
       met,
     }),
   },
+  // a private entry under a name that may be taken below a community, and its publication by a bid
   {
-    // a private entry under a name that may be taken below a community, and its publication by a bid
     weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('add' as const),
-      w,
-      items: fc.record({ w, name: below, isPrivate: fc.constant(true) }).map((item) => [item]),
-    }),
+    arbitrary: of('add', { w, items: fc.tuple(fc.record({ w, name: below, isPrivate: fc.constant(true) })) }),
   },
 )
 

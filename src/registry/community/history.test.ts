@@ -1,19 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { costing as costingOf, FREE, MINUTE_MS, RECIPIENT } from '../../../test/model/communityFold.js'
 import { lowestPrice, PRICE_GRACE_MS, type RulesVersion, rulesAt, rulesAtBlock, rulesWithinGrace } from './history.js'
 import type { CommunityRules } from './rules.js'
 
 const T0 = Date.UTC(2026, 10, 20, 8)
-const RECIPIENT = '0x00000000000000000000000000000000000000a1'
 const ASKED = { network: '1', token: 'native', recipient: RECIPIENT }
-const MINUTE_MS = 60_000
-
-const costing = (amount: bigint | null, recipient = RECIPIENT): CommunityRules => ({
-  prices: amount === null ? [] : [{ ...ASKED, recipient, amount }],
-  ownersOnly: false,
-  startsAtMs: null,
-  requirements: [],
-})
+const costing = (amount: bigint | null, recipient = RECIPIENT) =>
+  amount === null ? FREE : costingOf(amount, { recipient })
 const at = (minutes: number, rules: CommunityRules): RulesVersion => ({ atMs: T0 + minutes * MINUTE_MS, rules })
 const lowest = (history: RulesVersion[], minutes: number) => lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { costing, RECIPIENT } from '../../../test/model/communityFold.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { NAME } from '../primitives/nameRule.js'
@@ -8,21 +9,10 @@ import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type P
 import type { CommunityRules } from './rules.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
-const RECIPIENT = '0x00000000000000000000000000000000000000a1'
-
-const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
-  prices: [{ network: '1', token: 'native', amount: 10n, recipient: RECIPIENT }],
-  ownersOnly: false,
-  startsAtMs: null,
-  requirements: [],
-  ...changes,
-})
+const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...costing(10n), ...changes })
 const since = (ms: number, changes: Partial<CommunityRules> = {}) => ({ atMs: BLOCK_MS - ms, rules: rules(changes) })
 const payment: CommunityPayment = {
-  network: '1',
-  token: 'native',
-  amount: 10n,
-  recipient: RECIPIENT,
+  ...{ network: '1', token: 'native', amount: 10n, recipient: RECIPIENT },
   community: 'club',
   name: 'foobar',
   blockMs: BLOCK_MS,

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { decodeAddress } from '../primitives/address.js'
-import { NAME } from '../primitives/nameRule.js'
-import { type CommunityRules, communityRulesInput, communityRulesJson, problemsOnChains } from './rules.js'
+import { communityRules } from '../../../test/support/communityRules.js'
+import { communityRulesInput, communityRulesJson, problemsOnChains } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
@@ -23,54 +22,11 @@ const faults = (input: unknown) => {
 const held = (changes: object = {}) => ({ kind: 'token', network: '1', token: EVM, minimum: '1', ...changes })
 const price = (changes: object = {}) => ({ network: '1', token: 'native', amount: '10', recipient: EVM, ...changes })
 
-const evmAddress = fc
-  .uint8Array({ minLength: 20, maxLength: 20 })
-  .filter((bytes) => bytes.some((byte) => byte !== 0))
-  .map((raw) => decodeAddress(Uint8Array.of(1, ...raw)).text)
-const solanaAddress = fc
-  .uint8Array({ minLength: 32, maxLength: 32 })
-  .filter((bytes) => bytes.some((byte) => byte !== 0))
-  .map((raw) => decodeAddress(Uint8Array.of(2, ...raw)).text)
-const onChain = (evmBits: bigint) =>
-  fc.constantFrom(...NETWORKS).chain((network) => {
-    const address = network === 'solana' ? solanaAddress : evmAddress
-    const amount = fc.bigInt(1n, 2n ** (network === 'solana' ? 64n : evmBits) - 1n)
-    return fc.record({ network: fc.constant(network), address, amount, recipient: address })
-  })
-const anyPrice = fc
-  .record({ on: onChain(128n), isNative: fc.boolean() })
-  .map(({ on: { address, ...rest }, isNative }) => ({ ...rest, token: isNative ? 'native' : address }))
-const anyRequirement = fc.oneof(
-  onChain(256n).map(({ network, address, amount }) => ({
-    kind: 'token' as const,
-    network,
-    token: address,
-    minimum: amount,
-  })),
-  fc
-    .uniqueArray(fc.oneof(evmAddress, solanaAddress), { minLength: 1, maxLength: 5 })
-    .map((addresses) => ({ kind: 'allowlist' as const, addresses })),
-  fc.stringMatching(NAME).map((name) => ({ kind: 'cluster' as const, name })),
-)
-const anyRules: fc.Arbitrary<CommunityRules> = fc
-  .record({
-    prices: fc.uniqueArray(anyPrice, { maxLength: 5, selector: ({ network, token }) => `${network} ${token}` }),
-    ownersOnly: fc.boolean(),
-    startsAtMs: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), {
-      nil: null,
-    }),
-    requirements: fc.array(anyRequirement, { maxLength: 5 }),
-  })
-  .map(({ ownersOnly, startsAtMs, ...rest }) => ({
-    ...rest,
-    ownersOnly: ownersOnly && rest.prices.length === 0,
-    startsAtMs: startsAtMs?.getTime() ?? null,
-  }))
-
 it('asks no price where no payments are taken, but for balances there', () => {
   const takesPayments = (network: string) => network !== '8453'
-  const token = { kind: 'token', network: '8453', token: EVM, minimum: '1' }
-  expect(parse({ prices: [price()], requirements: [token] }, takesPayments)).not.toHaveProperty('problems')
+  expect(parse({ prices: [price()], requirements: [held({ network: '8453' })] }, takesPayments)).not.toHaveProperty(
+    'problems',
+  )
   expect(parse({ prices: [price({ network: '8453' })] }, takesPayments)).toEqual({
     problems: [{ path: 'prices[0].network', message: 'takes no payments for community names here' }],
   })
@@ -83,7 +39,7 @@ describe('the rules of a community', () => {
 
   it('come back from JSON as they were, whatever they are', () => {
     fc.assert(
-      fc.property(anyRules, (rules) => {
+      fc.property(communityRules, (rules) => {
         const json = JSON.stringify(communityRulesJson(rules))
         expect(parse(JSON.parse(json))).toEqual(rules)
       }),
@@ -143,10 +99,7 @@ describe('the rules of a community', () => {
     [{ requirements: [{}] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
     [{ requirements: ['token'] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
     [{ requirements: [{ kind: 'nft' }] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
-    [
-      { requirements: [{ kind: 'token', network: '1', token: 'native', minimum: '1' }] },
-      'requirements[0].token: must be an address',
-    ],
+    [{ requirements: [held({ token: 'native' })] }, 'requirements[0].token: must be an address'],
     [{ requirements: [{ kind: 'allowlist', addresses: [] }] }, 'requirements[0].addresses: must name an address'],
     [{ requirements: [{ kind: 'allowlist' }] }, 'requirements[0].addresses: must name an address'],
     [

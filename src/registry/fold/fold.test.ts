@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import { tagged } from '../../../test/support/arbitraries.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
-import { eventData, type PublicEvent, publicEvents } from '../journal/events.js'
+import { type PublicEvent, publicEvents } from '../journal/events.js'
 import { addressOfWord } from '../primitives/address.js'
-import { bigIntToWord, keyOf, toHex } from '../primitives/bytes.js'
+import { bigIntToWord } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { wordToName } from '../primitives/name.js'
 import { fold } from './index.js'
@@ -24,26 +25,17 @@ type Step =
   | { kind: 'bid'; wallet: number; name: number; amountWei: bigint; causeMs: number; referral: boolean }
   | { kind: 'minimum'; wei: bigint; causeMs: number }
 
+const of = tagged('kind')
+const causeMs = fc.nat(100)
+const bid = {
+  wallet: fc.nat(WALLETS.length - 1),
+  name: fc.nat(NAMES.length - 1),
+  amountWei: fc.bigInt({ min: 0n, max: 5n }),
+  referral: fc.boolean(),
+}
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('bid' as const),
-      wallet: fc.nat(WALLETS.length - 1),
-      name: fc.nat(NAMES.length - 1),
-      amountWei: fc.bigInt({ min: 0n, max: 5n }),
-      causeMs: fc.nat(100),
-      referral: fc.boolean(),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('minimum' as const),
-      wei: fc.bigInt({ min: 0n, max: 4n }),
-      causeMs: fc.nat(100),
-    }),
-  },
+  { weight: 8, arbitrary: of('bid', { ...bid, causeMs }) },
+  { weight: 1, arbitrary: of('minimum', { wei: fc.bigInt({ min: 0n, max: 4n }), causeMs }) },
 )
 const steps = fc.array(step, { maxLength: 40 })
 
@@ -165,34 +157,6 @@ describe('fold', () => {
     )
   })
 
-  it('keeps a verified wallet in one cluster, named main, and an unverified mention where it was', () => {
-    fc.assert(
-      fc.property(steps, (list) => {
-        const { wallets, clusters } = folded(list)
-        const verified = wallets.filter((row) => row.isVerified).map((row) => keyOf(row.address))
-        expect(new Set(verified).size).toBe(verified.length)
-        for (const row of wallets.filter((row) => row.isVerified && row.cluster !== 1)) expect(row.name).toBe('main')
-        expect(wallets.filter((row) => !row.isVerified)).toEqual(planted().wallets.slice(1))
-        expect(new Set(clusters.map((row) => toHex(row.id))).size).toBe(clusters.length)
-        expect(clusters.map((row) => row.serial)).toEqual(clusters.map((_, i) => i + 1))
-      }),
-    )
-  })
-
-  it('gives the same rows wherever the batches are cut', () => {
-    const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 40, maxLength: 40 })
-    fc.assert(
-      fc.property(steps, cuts, (list, sizes) => {
-        const registry = planted()
-        const entries = entriesOf(list)
-        for (const size of sizes) append(registry, entries.splice(0, size), LATE)
-        const whole = folded(list)
-        expect(registry).toEqual(whole)
-      }),
-      { numRuns: 300 },
-    )
-  })
-
   it('leaves the slice it was given alone, so that a batch may be folded again', () => {
     fc.assert(
       fc.property(steps, (list) => {
@@ -260,37 +224,6 @@ describe('fold', () => {
         const withoutCause = (registry: MemoryRegistry) => registry.journal.map((row) => ({ ...row, causeMs: 0 }))
         expect({ ...rebuilt, journal: withoutCause(rebuilt) }).toEqual({ ...live, journal: withoutCause(live) })
       }),
-    )
-  })
-
-  it('refuses bodies of another length and a slice that was loaded for something else', () => {
-    const entry = entryOf({ kind: 'bid', wallet: 0, name: 0, amountWei: 2n, causeMs: 0, referral: false }, 0)
-    const slice = loadSlice(planted(), [])
-    expect(() => fold(slice, [decodeEntry(entry)], LATE)).toThrow('the slice lacks')
-    expect(() => decodeEntry({ ...entry, body: Buffer.alloc(100) })).toThrow(RangeError)
-    for (const length of [0, 31, 33])
-      expect(() => decodeEntry({ ...entry, kind: 'minimum', body: Buffer.alloc(length) })).toThrow(RangeError)
-  })
-})
-
-describe('privacy of a planted private wallet', () => {
-  it('shows nothing before it wins, then names it with ADD_WALLET before REGISTER_NAME, once', () => {
-    fc.assert(
-      fc.property(steps, (list) => {
-        const { journal, clusters } = folded(list)
-        const idOf = (serial: number) => toHex(clusters[serial - 1]!.id)
-        const feed = journal.flatMap((row) =>
-          publicEvents(row).map((event) => ({ event, data: JSON.parse(eventData(event, idOf)) })),
-        )
-        const own = feed.filter(({ event }) => event.cluster === 1)
-        own.forEach(({ event, data }, i) => {
-          expect(event.type).toBe(i === 0 ? 'ADD_WALLET' : 'REGISTER_NAME')
-          expect(data.cluster_id).toBe(idOf(1))
-          if (i === 0) expect(data).toMatchObject({ name: 'secret', is_verified: true, is_backed_up: true })
-        })
-        if (own.length === 0) expect(JSON.stringify(feed.map(({ data }) => data))).not.toContain('44'.repeat(20))
-      }),
-      { numRuns: 300 },
     )
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NAME } from '../primitives/nameRule.js'
+import { name, tagged, address as wallet } from '../../../test/support/arbitraries.js'
 import {
   type BidEffects,
   type ChangeEffects,
@@ -14,12 +14,12 @@ import {
   encodeCommunityEffects,
 } from './effects.js'
 
-const name = fc.stringMatching(NAME)
+const outcome = tagged('outcome')
+const ofType = tagged('type')
 const bid: fc.Arbitrary<BidEffects> = fc.oneof(
-  fc.constant({ outcome: 'lost' as const }),
-  fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom('malformed_name', 'below_minimum') }),
-  fc.record({
-    outcome: fc.constant('won' as const),
+  outcome('lost', {}),
+  outcome('refused', { reason: fc.constantFrom('malformed_name', 'below_minimum') }),
+  outcome('won', {
     cluster: fc.maxSafeNat(),
     created: fc.boolean(),
     published: fc.option(fc.record({ walletName: name, isBackedUp: fc.boolean() })),
@@ -28,38 +28,20 @@ const bid: fc.Arbitrary<BidEffects> = fc.oneof(
 
 const REASONS = ['malformed_name', 'not_found', 'not_active', 'no_price', 'underpaid', 'requirements_not_met'] as const
 const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
-  fc.record({
-    outcome: fc.constant('registered' as const),
-    cluster: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
-  }),
-  fc.constant({ outcome: 'lost' as const }),
-  fc.record({ outcome: fc.constant('refused' as const), reason: fc.constantFrom(...REASONS) }),
+  outcome('registered', { cluster: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })) }),
+  outcome('lost', {}),
+  outcome('refused', { reason: fc.constantFrom(...REASONS) }),
 )
 
 const cluster = fc.nat(2 ** 40)
-const wallet = fc
-  .tuple(fc.constantFrom(1, 2), fc.uint8Array({ minLength: 32, maxLength: 32 }))
-  .map(([type, raw]) => Buffer.of(type, ...raw.subarray(0, type === 1 ? 20 : 32)))
 const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
-  fc.record({ type: fc.constant('CREATE_CLUSTER' as const), cluster }),
-  fc.record({
-    type: fc.constant('ADD_WALLET' as const),
-    cluster,
-    name,
-    wallet,
-    isVerified: fc.boolean(),
-    isBackedUp: fc.boolean(),
-  }),
-  fc.record({ type: fc.constant('UPDATE_WALLET_NAME' as const), cluster, name, wallet, isVerified: fc.boolean() }),
-  fc.record({
-    type: fc.constant('VERIFY_WALLET' as const),
-    cluster,
-    name,
-    wallet,
-    isVerified: fc.constant(true as const),
-  }),
-  fc.record({ type: fc.constantFrom('REMOVE_WALLET', 'BACKUP_WALLET'), cluster, wallet }),
-  fc.record({ type: fc.constant('TRANSFER_NAME' as const), cluster, from: cluster, name }),
+  ofType('CREATE_CLUSTER', { cluster }),
+  ofType('ADD_WALLET', { cluster, name, wallet, isVerified: fc.boolean(), isBackedUp: fc.boolean() }),
+  ofType('UPDATE_WALLET_NAME', { cluster, name, wallet, isVerified: fc.boolean() }),
+  ofType('VERIFY_WALLET', { cluster, name, wallet, isVerified: fc.constant(true as const) }),
+  ofType('REMOVE_WALLET', { cluster, wallet }),
+  ofType('BACKUP_WALLET', { cluster, wallet }),
+  ofType('TRANSFER_NAME', { cluster, from: cluster, name }),
 )
 const change: fc.Arbitrary<ChangeEffects> = fc.record({ cluster, events: fc.array(event, { maxLength: 8 }) })
 

@@ -82,14 +82,22 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
     return (await succeed({ from, data })).contractAddress!
   }
 
-  /** Outcome of a transaction in a block of this time, which is taken back. */
-  async function statusAt(timestamp: bigint, tx: Parameters<typeof send>[0]) {
+  /** Does something on the chain, which is taken back to where it was, whatever comes of it. */
+  async function takenBack<T>(work: () => Promise<T>): Promise<T> {
     const id = await testClient.snapshot()
-    await testClient.setNextBlockTimestamp({ timestamp })
-    const { status } = await send(tx)
-    await testClient.revert({ id })
-    return status
+    try {
+      return await work()
+    } finally {
+      await testClient.revert({ id })
+    }
   }
+
+  /** Outcome of a transaction in a block of this time, which is taken back. */
+  const statusAt = (timestamp: bigint, tx: Parameters<typeof send>[0]) =>
+    takenBack(async () => {
+      await testClient.setNextBlockTimestamp({ timestamp })
+      return (await send(tx)).status
+    })
 
   /** Lets a contract's address send transactions, with money for them. */
   async function impersonate(address: Address) {
@@ -106,6 +114,7 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
     unlocked,
     deployer: createWalletClient({ account: accounts[0]!, chain, transport }),
     send,
+    takenBack,
     statusAt,
     succeed,
     revertOf,

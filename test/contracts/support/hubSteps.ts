@@ -1,6 +1,7 @@
 /** Arbitrary calls of the hub, by anybody, with amounts of any size. */
 import fc from 'fast-check'
 import { bytesToHex, concatHex, type Hex, toHex, zeroHash } from 'viem'
+import { tagged } from '../../support/arbitraries.js'
 import { MINIMUM_WEI, nameOf, placeBids, withdrawRefund } from './hub.js'
 import type { ModelBid } from './model.js'
 
@@ -95,8 +96,7 @@ const [OWNER, RELAYER, PAUSER, ALICE, BOB, DEAF_CALLER, GREEDY_CALLER] = [0, 1, 
 const DEAF = 3
 
 const minimumWei = fc.oneof(fc.constantFrom(MINIMUM_WEI, 0n, 2n ** 88n - 1n, 2n ** 88n), anyAmount)
-const of = <K extends string, T>(kind: K, parts: { [P in keyof T]: fc.Arbitrary<T[P]> }) =>
-  fc.record({ kind: fc.constant(kind), ...parts } as never) as fc.Arbitrary<{ kind: K } & T>
+const of = tagged('kind')
 
 const steps = {
   direct: of('direct', { who, bids, referral, excess }),

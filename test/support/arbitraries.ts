@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { NAME } from '../../src/registry/primitives/nameRule.js'
+
+/** Values of which several tests of the registry make theirs. */
+
+export const bytesOf = (length: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
+export const word = bytesOf(32)
+export const name = fc.stringMatching(NAME)
+/** Addresses of EVM chains and of Solana, as they are stored. */
+export const address = fc.oneof(
+  bytesOf(20).map((raw) => Buffer.of(1, ...raw)),
+  bytesOf(32).map((raw) => Buffer.of(2, ...raw)),
+)
+
+/** Records that are told apart by a field which names their kind. */
+export const tagged =
+  <F extends string>(field: F) =>
+  <const K extends string, T>(tag: K, parts: { [P in keyof T]: fc.Arbitrary<T[P]> }) =>
+    fc.record({ [field]: fc.constant(tag), ...parts } as never) as fc.Arbitrary<{ [P in F]: K } & T>
+
+/** Text of any other form stops the reader of a body; a body with a byte changed does, or is read as one that is. */
+export function expectOneForm<T>(given: fc.Arbitrary<T>, encode: (value: T) => Buffer, decode: Reader<T>): void {
+  fc.assert(
+    fc.property(given, fc.oneof(fc.json(), fc.string()), (value, text) => {
+      expect(() => decode(Buffer.from(text), value)).toThrow(RangeError)
+    }),
+  )
+  fc.assert(
+    fc.property(given, fc.nat(), fc.integer({ min: 1, max: 255 }), (value, at, flip) => {
+      const body = encode(value)
+      body[at % body.length]! ^= flip
+      try {
+        const read = decode(body, value)
+        expect(decode(encode(read), value)).toEqual(read)
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError)
+      }
+    }),
+  )
+}
+type Reader<T> = (body: Buffer, written: T) => T
