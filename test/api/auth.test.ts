@@ -2,22 +2,18 @@ import { request } from 'node:http'
 import bs58 from 'bs58'
 import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { type ApiWorld, logInto, type Reply, startApi } from './support.js'
+import { logInto, type Reply, useApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 
-let world: ApiWorld
 const logged: string[] = []
 const solana = solanaAccount()
 
 const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
-beforeAll(async () => {
-  world = await startApi({ log: logInto(logged) })
-})
-afterAll(() => world.stop())
+const world = useApi({ log: logInto(logged) })
 
 const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
 const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
+import { bid, expectReplayed, freshName, type Reply, randomAddress, useApi } from './support.js'
 import { type SolanaAccount, solanaAccount } from './wallets.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(async () => {
-  const { live, rebuilt } = await replay(world.pool, 'mainnet')
-  expect(rebuilt).toBe(live)
-  await world.stop()
-})
+const world = useApi()
+afterAll(() => expectReplayed(world))
 
 const member = (account?: SolanaAccount) => memberOf(world, account)
 const ok = { status: 200, body: { success: true } }

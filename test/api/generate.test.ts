@@ -2,17 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { combine } from 'shamir-secret-sharing'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateKey, MAX_SCRYPTS_WAITING } from '../../src/api/clusters/keyShares.js'
-import { type ApiWorld, logInto, type Reply, randomAddress, startApi } from './support.js'
+import { logInto, type Reply, randomAddress, startApi, useApi } from './support.js'
 import { messageOf, signIn } from './wallets.js'
 
-let world: ApiWorld
 const logged: string[] = []
-beforeAll(async () => {
-  world = await startApi({ shareKey: randomBytes(32), log: logInto(logged) })
-})
-afterAll(() => world.stop())
+const world = useApi({ shareKey: randomBytes(32), log: logInto(logged) })
 
 /** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]

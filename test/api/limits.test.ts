@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LINGER_MS, type LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
 import { configure } from './communityApi.js'
 import { memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
+import { bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi, useApi } from './support.js'
 
 /** A rate that gives back nothing while a test runs. */
 const STILL = { perSecond: 1e-6, burst: 1_000 }
@@ -15,18 +15,14 @@ const SETTINGS: LimitSettings = {
 }
 
 let counted: Record<string, number> = {}
-let api: ApiWorld
 let client = 0
 
-beforeAll(async () => {
-  const limited = {
-    inc: ({ route, limit }: { route: string; limit: string }) => {
-      counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
-    },
-  }
-  api = await startApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
-})
-afterAll(() => api.stop())
+const limited = {
+  inc: ({ route, limit }: { route: string; limit: string }) => {
+    counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
+  },
+}
+const api = useApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
 beforeEach(() => {
   client++
   counted = {}

@@ -1,15 +1,14 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
-let world: ApiWorld
 const alice = randomAddress()
 const solana = bs58.encode(Buffer.alloc(32, 7))
 const [first, second, solName, testName] = [freshName(), freshName(), freshName(), freshName()]
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   await world.append('mainnet', [
     bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
     bid({ from: solana, name: solName, atMs: START_MS + 1_000 }),
@@ -19,8 +18,6 @@ beforeAll(async () => {
   ])
   await world.append('testnet', [bid({ from: alice, name: testName })])
 })
-
-afterAll(() => world.stop())
 
 const clusterIdOf = async (address: string): Promise<string> =>
   (await world.get(`/v1/clusters/address/${address}`)).body.clusterId

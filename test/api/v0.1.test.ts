@@ -1,27 +1,17 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import {
-  type ApiWorld,
-  bid,
-  freshName,
-  MINIMUM_WEI,
-  randomAddress,
-  randomHash,
-  startApi,
-  tailBlock,
-} from './support.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, randomHash, tailBlock, useApi } from './support.js'
 
-let world: ApiWorld
 const [alice, bob] = [randomAddress(), randomAddress()]
 const solana = bs58.encode(Buffer.alloc(32, 7))
 const [first, second, solName, testName, pending] = [freshName(), freshName(), freshName(), freshName(), freshName()]
 const SITE = 'https://names.example'
 
+const world = useApi({ siteUrl: `${SITE}/` })
 beforeAll(async () => {
-  world = await startApi({ siteUrl: `${SITE}/` })
   await world.append('mainnet', [
     bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
     bid({ from: solana, name: solName }),
@@ -31,7 +21,6 @@ beforeAll(async () => {
   await world.append('testnet', [bid({ from: bob, name: testName })])
   await world.tail('mainnet', [tailBlock(5_000, [bid({ from: randomAddress(), name: pending, block: 5_000 })])])
 })
-afterAll(() => world.stop())
 
 /** Body of a deprecated answer with status 200. */
 async function get(path: string) {
