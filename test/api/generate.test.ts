@@ -37,12 +37,8 @@ describe('a generated wallet', () => {
       const alice = newAccount()
       const { status, body, headers } = await generate(alice, { type, name: 'Fresh', isPrivate: false })
       expect(status).toBe(200)
-      expect(body).toEqual({
-        type,
-        name: 'fresh',
-        address: expect.any(String),
-        share: expect.stringMatching(/^0x[0-9a-f]{66}$/),
-      })
+      const own = { address: expect.any(String), share: expect.stringMatching(/^0x[0-9a-f]{66}$/) }
+      expect(body).toEqual({ type, name: 'fresh', ...own })
       expect(headers.get('cache-control')).toBe('private, no-store')
       const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
       const entry = async () => {
@@ -50,12 +46,10 @@ describe('a generated wallet', () => {
         return wallets.find(({ address }: { address: string }) => address === body.address)
       }
       expect(await entry()).toMatchObject({ name: 'fresh', isVerified: false, isBackedUp: false, isPrivate: false })
-      expect((await post(alice, '/v1/clusters/generate/wallet/confirm', { address: body.address })).body).toEqual({
-        success: true,
-      })
-      expect(await entry()).toMatchObject({ isBackedUp: true })
-
       const { address, share } = body
+      const confirmed = await post(alice, '/v1/clusters/generate/wallet/confirm', { address })
+      expect(confirmed.body).toEqual({ success: true })
+      expect(await entry()).toMatchObject({ isBackedUp: true })
       const recovered = await recover(alice, { address, share })
       expect(recovered).toMatchObject({ status: 200, body: { type, address, privateKey: expect.any(String) } })
       expect(recovered.headers.get('cache-control')).toBe('private, no-store')
@@ -64,6 +58,9 @@ describe('a generated wallet', () => {
       for (const secret of [share, recovered.body.privateKey]) expect(told).not.toContain(secret.replace('0x', ''))
       const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
       for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
+      const init = { headers: await signIn(world, alice), body: JSON.stringify([address]) }
+      expect((await world.request('/v1/clusters/wallets', { method: 'DELETE', ...init })).status).toBe(200)
+      expect(await entry()).toBeUndefined()
     },
   )
 
@@ -76,11 +73,9 @@ describe('a generated wallet', () => {
     expect(privateKeyToAccount(`0x${masked}`).address.toLowerCase()).not.toBe(address)
     for (const one of [share, recoveryShare])
       expect(await recover(alice, { address, share: one, passphrase: 'correct horse' })).toMatchObject({ status: 200 })
+    const refused = { status: 400, body: { error: 'invalid_request' } }
     for (const passphrase of [undefined, 'wrong'])
-      expect(await recover(alice, { address, share, passphrase })).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_request' },
-      })
+      expect(await recover(alice, { address, share, passphrase })).toMatchObject(refused)
     expect(JSON.stringify((await world.get('/v1/events')).body)).not.toContain(address)
   })
 
