@@ -65,15 +65,12 @@ describe('a free community', () => {
     const made = await register(alice, name, { name: 'Alice' })
     expect(made.body).toEqual({ clusterName: `${name}/alice`, owner: alice.address })
     expect((await world.get(check)).body.isAvailable).toBe(false)
-    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual({
-      status: 409,
-      error: 'not_available',
-    })
+    const taken = { status: 409, error: 'not_available' }
+    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual(taken)
     const record = { clusterName: name, walletName: 'alice', isVerified: true }
     expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject(record)
-    expect((await world.post('/v1/names', [{ name: `${name}/alice` }])).body).toMatchObject([
-      { address: alice.address, ...record },
-    ])
+    const [resolved] = (await world.post('/v1/names', [{ name: `${name}/alice` }])).body
+    expect(resolved).toMatchObject({ address: alice.address, ...record })
     expect((await world.get(`/v0.1/name/${alice.address}`)).body).toBe(`${name}/alice`)
     expect((await world.get(`/v0.1/address/${name}/alice`)).body).toMatchObject({ address: alice.address })
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
@@ -91,10 +88,8 @@ describe('a free community', () => {
     const own = freshName()
     const alice = await ownerOf(own)
     await register(alice, name, { name: 'alice' })
-    expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject({
-      clusterName: own,
-      walletName: 'main',
-    })
+    const record = { clusterName: own, walletName: 'main' }
+    expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject(record)
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
     expect(owned.map((one: { name: string }) => one.name)).toEqual([own, `${name}/alice`])
     expect(owned[1].clusterId).toBe(owned[0].clusterId)
@@ -121,10 +116,8 @@ describe('a free community', () => {
     expect(of(await register(alice, name, body))).toEqual({ status: 403, error: 'not_verified' })
     expect((await register(owner, name, body)).body).toEqual({ clusterName: `${name}/guest`, owner: stranger })
     // the guest is not verified, since it signed nothing
-    expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject({
-      clusterName: name,
-      isVerified: false,
-    })
+    const record = { clusterName: name, isVerified: false }
+    expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject(record)
   })
 
   it('asks for a key and for well-formed names', async () => {
@@ -133,10 +126,8 @@ describe('a free community', () => {
     expect(of(await register(owner, name, { name: 'a b' }))).toEqual({ status: 400, error: 'invalid_name' })
     const junk = { name: 'a', walletAddress: '0x12' }
     expect(of(await register(owner, name, junk))).toEqual({ status: 400, error: 'unsupported_address' })
-    expect(of(await world.get('/v1/names/community/nothing-here/check/a'))).toEqual({
-      status: 404,
-      error: 'not_found',
-    })
+    const nowhere = await world.get('/v1/names/community/nothing-here/check/a')
+    expect(of(nowhere)).toEqual({ status: 404, error: 'not_found' })
   })
 })
 
@@ -147,10 +138,8 @@ describe('requirements', () => {
     const bob = await ownerOf(holder)
     const rules = { requirements: [{ kind: 'allowlist', addresses: [alice.address, bob.address] }] }
     const { name, owner } = await community(rules)
-    expect(of(await register(await memberOf(world), name, { name: 'eve' }))).toEqual({
-      status: 403,
-      error: 'requirements_not_met',
-    })
+    const eve = await register(await memberOf(world), name, { name: 'eve' })
+    expect(of(eve)).toEqual({ status: 403, error: 'requirements_not_met' })
     expect((await register(alice, name, { name: 'alice' })).status).toBe(200)
     const both = { requirements: [...rules.requirements, { kind: 'cluster', name: holder }] }
     expect((await configure(owner, name, both)).status).toBe(200)
@@ -159,9 +148,8 @@ describe('requirements', () => {
   })
 
   it('that need a chain which is away are 503, and nothing is registered', async () => {
-    const { name } = await community({
-      requirements: [{ kind: 'token', network: '1', token: TOKEN, minimum: '1' }],
-    })
+    const requirements = [{ kind: 'token', network: '1', token: TOKEN, minimum: '1' }]
+    const { name } = await community({ requirements })
     const reply = await register(await memberOf(world), name, { name: 'alice' })
     expect(of(reply)).toEqual({ status: 503, error: 'unavailable' })
     expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
@@ -216,23 +204,17 @@ describe('communities of v0.1', () => {
     expect((await world.get(availability)).body).toEqual({ name: `${name}/alice`, isAvailable: true })
     const requirements = (wallet: string) =>
       world.get(`/v0.1/community/check/requirements/${name}?testnet=true&walletAddress=${wallet}`)
-    expect((await requirements(alice.address)).body).toEqual({
-      clusterName: name,
-      walletAddress: alice.address,
-      isRequirementsMet: true,
-    })
+    const met = { clusterName: name, walletAddress: alice.address, isRequirementsMet: true }
+    expect((await requirements(alice.address)).body).toEqual(met)
     expect((await requirements(randomAddress())).body.isRequirementsMet).toBe(false)
-    const made = await registerOld(alice, { clusterName: name, walletName: 'alice' })
-    expect(made).toMatchObject({ status: 200, body: { clusterName: name, walletName: 'alice' } })
-    expect(Object.keys(made.body)).toEqual(['clusterName', 'walletName'])
+    const { status, body } = await registerOld(alice, { clusterName: name, walletName: 'alice' })
+    expect([status, body]).toEqual([200, { clusterName: name, walletName: 'alice' }])
     expect((await world.get(availability)).body.isAvailable).toBe(false)
     const hash = `0x${'cd'.repeat(32)}`
     // an unknown hash needs the chains, which do not answer
     expect((await world.get(`/v0.1/community/tx/${hash}?testnet=true`)).status).toBe(503)
-    expect((await world.get('/v0.1/community/tx/junk?testnet=true')).body).toEqual({
-      tx: 'junk',
-      status: 'not_found',
-    })
+    const junk = await world.get('/v0.1/community/tx/junk?testnet=true')
+    expect(junk.body).toEqual({ tx: 'junk', status: 'not_found' })
   })
 
   it('answer a payment as transaction data; the chain also selects the testnet', async () => {
@@ -259,17 +241,13 @@ describe('communities of v0.1', () => {
     expect(await ask(paid.name, { chainId: '1' })).toEqual({ status: 400, error: 'invalid_chain_id' })
     const owners = await community({ ownersOnly: true }, 'testnet')
     expect(await ask(owners.name)).toEqual({ status: 403, error: 'not_verified' })
-    expect(await ask(owners.name, { walletName: 'main' }, owners.owner)).toEqual({
-      status: 400,
-      error: 'no_walletAddress_found',
-    })
+    const unsaid = await ask(owners.name, { walletName: 'main' }, owners.owner)
+    expect(unsaid).toEqual({ status: 400, error: 'no_walletAddress_found' })
     const taken = { walletName: 'main', walletAddress: alice.address }
     expect(await ask(owners.name, taken, owners.owner)).toEqual({ status: 409, error: 'not_available' })
     expect((await ask(owners.name, { walletAddress: alice.address }, owners.owner)).status).toBe(200)
-    const listed = await community(
-      { requirements: [{ kind: 'allowlist', addresses: [owners.owner.address] }] },
-      'testnet',
-    )
+    const requirements = [{ kind: 'allowlist', addresses: [owners.owner.address] }]
+    const listed = await community({ requirements }, 'testnet')
     expect(await ask(listed.name)).toEqual({ status: 403, error: 'requirements_not_met' })
   })
 })
@@ -295,11 +273,8 @@ it('a change of its cluster reads names below a community once, however many pri
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
   for (const one of below)
     expect((await register(owner, name, { name: one, walletAddress: randomAddress() })).status).toBe(200)
-  const hidden = Array.from({ length: 100 }, (_, i) => ({
-    address: randomAddress(),
-    isPrivate: true,
-    name: `${stem}${i}`,
-  }))
+  const one = (i: number) => ({ address: randomAddress(), isPrivate: true, name: `${stem}${i}` })
+  const hidden = Array.from({ length: 100 }, (_, i) => one(i))
   expect((await owner.add(hidden)).status).toBe(200)
   let rows = 0
   const { query } = pg.Client.prototype
