@@ -1,6 +1,6 @@
 import { decodeFunctionData, type Hex, recoverTypedDataAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Airdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { findClaim } from '../../src/db/airdrop/answers.js'
@@ -12,7 +12,7 @@ import { addressToWord } from '../../src/registry/primitives/address.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { loadRows, type Row, storedOf } from '../support/airdrop.js'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, freshName, randomAddress, startApi } from './support.js'
+import { freshName, randomAddress, useApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
 const operatorKey = generatePrivateKey()
@@ -21,7 +21,6 @@ const TOKEN = `0x${'70'.repeat(20)}` as const
 const CHAIN_ID = 31_337
 const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
 
-let world: ApiWorld
 /**
  * Bundle of an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first.
  */
@@ -31,8 +30,8 @@ let sol: Member
 let hiddenSol: Member
 let bundleId: string
 
+const world = useApi({ airdropOperatorKey: operatorKey })
 beforeAll(async () => {
-  world = await startApi({ airdropOperatorKey: operatorKey })
   ;[alice, hidden, sol, hiddenSol] = await Promise.all([
     memberOf(world),
     memberOf(world),
@@ -46,7 +45,6 @@ beforeAll(async () => {
   await alice.add([{ address: hiddenSol.address, name: 'hidden-sol', isPrivate: true }])
   for (const member of [hidden, sol, hiddenSol]) expect((await member.verify(bundleId)).status).toBe(200)
 })
-afterAll(() => world.stop())
 
 const bundle = () => [alice, hidden, sol, hiddenSol]
 const rows = (): Row[] => [

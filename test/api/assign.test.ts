@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
-import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
 import { configure, of } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, START_MS, startApi } from './support.js'
+import { bid, expectReplayed, freshName, START_MS, useApi } from './support.js'
 
 const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
-let world: ApiWorld
 let bids = 0
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(async () => {
-  const { live, rebuilt } = await replay(world.pool, 'mainnet')
-  expect(rebuilt).toBe(live)
-  await world.stop()
-})
+const world = useApi()
+afterAll(() => expectReplayed(world))
 
 /** Creates a community whose airdrop these wallets, and nobody else of its 40, have claimed. */
 async function claimedBy(...members: readonly Member[]): Promise<string> {

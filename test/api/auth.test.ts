@@ -2,24 +2,26 @@ import { request } from 'node:http'
 import bs58 from 'bs58'
 import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { type ApiWorld, logInto, type Reply, startApi } from './support.js'
+import { logInto, type Reply, useApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 
-let world: ApiWorld
 const logged: string[] = []
 const solana = solanaAccount()
 
 const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
-beforeAll(async () => {
-  world = await startApi({ log: logInto(logged) })
-})
-afterAll(() => world.stop())
+const world = useApi({ log: logInto(logged) })
 
 const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
+/** Proof of a message that its client made itself, with this date. */
+async function proofAt(signer: typeof account, atMs: number): Promise<Proof> {
+  const [{ message }, signingDate] = [await messageOf(world), new Date(atMs).toISOString()]
+  const signature = await signer.signMessage({ message: message.replace(/\S+$/, signingDate) })
+  return { signature, signingDate, type: 'evm', wallet: signer.address }
+}
 const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)
 const sessions = async (): Promise<number> => (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
 const validate = (headers: Record<string, string>, init: RequestInit = {}) =>
@@ -97,16 +99,7 @@ describe('a key', () => {
   })
 
   it('is given for a message that the client made itself with a date of now', async () => {
-    const signingDate = new Date(Date.now() - 5_000).toISOString()
-    const { message } = await messageOf(world)
-    const own = message.replace(/\S+$/, signingDate)
-    const proof = {
-      signature: await account.signMessage({ message: own }),
-      signingDate,
-      type: 'evm',
-      wallet: account.address,
-    }
-    expect((await exchange(proof)).status).toBe(200)
+    expect((await exchange(await proofAt(account, Date.now() - 5_000))).status).toBe(200)
   })
 
   it('ends for good when it is revoked', async () => {
@@ -123,12 +116,8 @@ describe('a key', () => {
   })
 
   it('ends with all others of its wallet where that is asked for, and nobody else’s', async () => {
-    const { message } = await messageOf(world)
-    const keyAt = async (signer: typeof account, ago: number) => {
-      const signingDate = new Date(Date.now() - ago).toISOString()
-      const signature = await signer.signMessage({ message: message.replace(/\S+$/, signingDate) })
-      return (await exchange({ signature, signingDate, type: 'evm', wallet: signer.address })).body.token as string
-    }
+    const keyAt = async (signer: typeof account, ago: number): Promise<string> =>
+      (await exchange(await proofAt(signer, Date.now() - ago))).body.token
     const wallet = privateKeyToAccount(generatePrivateKey())
     const own = await Promise.all([1_000, 2_000, 3_000].map((ago) => keyAt(wallet, ago)))
     const foreign = await keyAt(account, 4_000)
@@ -145,24 +134,19 @@ describe('a key', () => {
 
   it('is one of the newest of its wallet: older ones end, and those that were revoked stay closed', async () => {
     const wallet = privateKeyToAccount(generatePrivateKey())
-    const { message } = await messageOf(world)
     const startMs = Date.now() - 60_000
-    const proofAt = async (i: number): Promise<Proof> => {
-      const signingDate = new Date(startMs + i).toISOString()
-      const signature = await wallet.signMessage({ message: message.replace(/\S+$/, signingDate) })
-      return { signature, signingDate, type: 'evm', wallet: wallet.address }
-    }
+    const given = async (i: number) => exchange(await proofAt(wallet, startMs + i))
     const tokens: string[] = []
-    for (let i = 1; i <= SESSIONS_A_WALLET + 3; i++) tokens.push((await exchange(await proofAt(i))).body.token)
+    for (let i = 1; i <= SESSIONS_A_WALLET + 3; i++) tokens.push((await given(i)).body.token)
     const isValid = async (token: string) => (await validate({ 'x-auth-key': token })).status === 200
     const valid = await Promise.all(tokens.map(isValid))
     expect(valid).toEqual(tokens.map((_, i) => i >= 3))
     // neither a dropped one nor an older date comes back, and a kept one does
-    for (const i of [0, 1, 3]) expect((await exchange(await proofAt(i))).status).toBe(401)
-    expect((await exchange(await proofAt(4))).body).toEqual({ token: tokens[3] })
+    for (const i of [0, 1, 3]) expect((await given(i)).status).toBe(401)
+    expect((await given(4)).body).toEqual({ token: tokens[3] })
     await world.request('/v1/auth/token', { method: 'DELETE', headers: { 'x-auth-key': tokens[3]! } })
-    for (let i = 1; i <= 2; i++) await exchange(await proofAt(SESSIONS_A_WALLET + 3 + i))
-    expect((await exchange(await proofAt(4))).status).toBe(401)
+    for (let i = 1; i <= 2; i++) await given(SESSIONS_A_WALLET + 3 + i)
+    expect((await given(4)).status).toBe(401)
     const bytes = fromHex(wallet.address)
     const { rows } = await world.pool.query('SELECT FROM sessions WHERE substr(wallet, 2) = $1', [bytes])
     expect(rows.length).toBe(SESSIONS_A_WALLET)

@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memberOf } from './members.js'
-import { type ApiWorld, randomAddress, startApi } from './support.js'
+import { randomAddress, useApi } from './support.js'
 
 const DEADLINE_MS = 5_000
 /** More than run at once, so that some wait in the queue. */
 const CHANGES = 8
 
-let world: ApiWorld
 /** Statuses that were counted. */
 const counted: string[] = []
-beforeAll(async () => {
-  const requests = { observe: ({ status }: { status: string }) => void counted.push(status) }
-  world = await startApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests } })
-})
-afterAll(() => world?.stop())
+const requests = { observe: ({ status }: { status: string }) => void counted.push(status) }
+const world = useApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests } })
 
 /** Runs while somebody else holds the journal's head. */
 async function whileHeld<T>(work: () => Promise<T>): Promise<T> {

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
+import { bid, expectReplayed, freshName, type Reply, randomAddress, useApi } from './support.js'
 import { type SolanaAccount, solanaAccount } from './wallets.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(async () => {
-  const { live, rebuilt } = await replay(world.pool, 'mainnet')
-  expect(rebuilt).toBe(live)
-  await world.stop()
-})
+const world = useApi()
+afterAll(() => expectReplayed(world))
 
 const member = (account?: SolanaAccount) => memberOf(world, account)
 const ok = { status: 200, body: { success: true } }
@@ -37,24 +29,9 @@ describe('a cluster', () => {
     expect((await alice.call('POST', '/v1/bundle')).body).toEqual(body)
     const cluster = await clusterOf(body.id)
     const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-    expect(cluster).toEqual({
-      id: body.id,
-      createdBy: alice.address,
-      createdAt: stamp,
-      isTestnet: false,
-      wallets: [
-        {
-          address: alice.address,
-          name: 'main',
-          isVerified: true,
-          isPrivate: false,
-          isBackedUp: false,
-          createdAt: stamp,
-          updatedAt: stamp,
-          updatedBy: alice.address,
-        },
-      ],
-    })
+    const main = { address: alice.address, name: 'main', isVerified: true, isPrivate: false, isBackedUp: false }
+    const wallets = [{ ...main, createdAt: stamp, updatedAt: stamp, updatedBy: alice.address }]
+    expect(cluster).toEqual({ id: body.id, createdBy: alice.address, createdAt: stamp, isTestnet: false, wallets })
     expect((await world.get(`/v1/clusters/address/${alice.address}`)).body).toEqual({ clusterId: body.id })
     expect((await alice.call('POST', '/v1/clusters?testnet=true')).body.id).not.toBe(body.id)
   })
@@ -82,31 +59,14 @@ describe('a cluster', () => {
     const [alice, bob] = [await member(), await member()]
     const id = await alice.create()
     const bobs = [{ address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false }]
+    const data = { address: bob.address, cluster_id: id }
+    const added = { ...data, name: 'bob', is_verified: false, is_backed_up: false }
     const steps: [() => Promise<Reply>, object][] = [
-      [
-        () => add(alice, bobs),
-        {
-          type: 'ADD_WALLET',
-          from: alice.address,
-          data: { name: 'bob', address: bob.address, cluster_id: id, is_verified: false, is_backed_up: false },
-        },
-      ],
-      [
-        () => bob.verify(id),
-        { type: 'VERIFY_WALLET', from: bob.address, data: { address: bob.address, cluster_id: id } },
-      ],
-      [
-        () => bob.call('PUT', '/v1/clusters/wallets/names', [{ address: bob.address, name: 'BOB-2' }]),
-        { type: 'UPDATE_WALLET_NAME', data: { name: 'bob-2', address: bob.address, cluster_id: id } },
-      ],
-      [
-        () => alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address: bob.address }),
-        { type: 'BACKUP_WALLET', data: { address: bob.address, cluster_id: id } },
-      ],
-      [
-        () => alice.call('DELETE', '/v1/clusters/wallets', [bob.address]),
-        { type: 'REMOVE_WALLET', data: { address: bob.address, cluster_id: id } },
-      ],
+      [() => add(alice, bobs), { type: 'ADD_WALLET', from: alice.address, data: added }],
+      [() => bob.verify(id), { type: 'VERIFY_WALLET', from: bob.address, data }],
+      [() => bob.rename(bob.address, 'BOB-2'), { type: 'UPDATE_WALLET_NAME', data: { ...data, name: 'bob-2' } }],
+      [() => alice.confirm(bob.address), { type: 'BACKUP_WALLET', data }],
+      [() => alice.remove(bob.address), { type: 'REMOVE_WALLET', data }],
     ]
     for (const [step, event] of steps) {
       const before = await events()
@@ -118,12 +78,10 @@ describe('a cluster', () => {
       expect(await step()).toMatchObject(ok)
       expect(await events()).toEqual(after)
     }
-    expect(await alice.call('DELETE', '/v1/clusters/wallets', [bob.address])).toMatchObject(ok)
+    expect(await alice.remove(bob.address)).toMatchObject(ok)
     expect((await walletsOf(id)).map(({ address }) => address)).toEqual([alice.address])
-    expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject({
-      status: 404,
-      body: { clusterId: null },
-    })
+    const nowhere = { status: 404, body: { clusterId: null } }
+    expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject(nowhere)
   })
 
   it('gives its names to the cluster in which its last verified wallet is verified next', async () => {
@@ -133,9 +91,7 @@ describe('a cluster', () => {
     const old = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
     const id = await bob.create()
     await add(bob, [{ address: alice.address, name: 'alice' }])
-    expect(await alice.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(
-      refused(409, 'last_verified_wallet'),
-    )
+    expect(await alice.remove(alice.address)).toMatchObject(refused(409, 'last_verified_wallet'))
     expect(await alice.verify(id)).toMatchObject(ok)
     expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
       ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
@@ -149,7 +105,7 @@ describe('a cluster', () => {
       names.map((name) => [name, id, alice.address]),
     )
     // ids follow from the creator and a number: a second cluster of alice's takes the next number
-    expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
+    expect(await bob.remove(alice.address)).toMatchObject(ok)
     expect(await alice.create()).not.toBe(old)
   })
 })
@@ -166,9 +122,8 @@ describe('wallets of other chains', () => {
       ['aptos', `0x${'ab'.repeat(32)}`],
     ] as const
     const wallets = others.map(([, address], i) => ({ address, name: `other-${i}` }))
-    expect(
-      await add(alice, [{ ...wallets[0], address: others[0][1].toUpperCase() }, ...wallets.slice(1)]),
-    ).toMatchObject(ok)
+    const upper = { ...wallets[0], address: others[0][1].toUpperCase() }
+    expect(await add(alice, [upper, ...wallets.slice(1)])).toMatchObject(ok)
     for (const [i, [type, address]] of others.entries()) {
       const { body } = await world.get(`/v1/names/address/${address}`)
       expect(body).toEqual({ address, type, clusterName: name, walletName: `other-${i}`, isVerified: false })
@@ -197,8 +152,9 @@ describe('what can’t be done', () => {
     await add(alice, [{ address: bob.address, name: 'bob' }])
     await add(alice, [{ address: other.address, name: 'other', isPrivate: true }])
     const before = [await clusterOf(id, alice), await events()]
-    const rename = (name: string, address = bob.address) =>
-      alice.call('PUT', '/v1/clusters/wallets/names', [{ address, name }])
+    const many = Array.from({ length: 101 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const twice = ['a', 'b'].map((name) => ({ address: bob.address, name }))
+    const solana = [{ address: randomAddress(), name: 'x', type: 'solana' }]
     const cases: [Promise<Reply>, number, string][] = [
       [(await member()).verify(id), 403, 'not_invited'],
       [bob.verify(`0x${'ab'.repeat(32)}`), 404, 'not_found'],
@@ -209,32 +165,14 @@ describe('what can’t be done', () => {
       [add(alice, [{ address: bob.address, name: 'bob', isPrivate: true }]), 409, 'already_public'],
       [add(alice, [{ address: 'nonsense', name: 'x' }]), 400, 'unsupported_address'],
       [add(alice, [{ address: randomAddress(), name: 'x y' }]), 400, 'invalid_name'],
-      [
-        add(
-          alice,
-          ['a', 'b'].map((name) => ({ address: bob.address, name })),
-        ),
-        400,
-        'invalid_request',
-      ],
-      [
-        add(
-          alice,
-          Array.from({ length: 101 }, (_, i) => ({ address: randomAddress(), name: `w${i}` })),
-        ),
-        400,
-        'too_many',
-      ],
+      [add(alice, twice), 400, 'invalid_request'],
+      [add(alice, many), 400, 'too_many'],
       [add(alice, { address: bob.address }), 400, 'invalid_request'],
-      [rename('main'), 409, 'wallet_name_taken'],
-      [rename('new', randomAddress()), 404, 'not_in_cluster'],
-      [alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address: randomAddress() }), 404, 'not_in_cluster'],
-      [bob.call('DELETE', '/v1/clusters/wallets', [alice.address]), 404, 'not_in_cluster'],
-      [
-        alice.call('POST', '/v1/bundle/wallets', [{ address: randomAddress(), name: 'x', type: 'solana' }]),
-        400,
-        'unsupported_address',
-      ],
+      [alice.rename(bob.address, 'main'), 409, 'wallet_name_taken'],
+      [alice.rename(randomAddress(), 'new'), 404, 'not_in_cluster'],
+      [alice.confirm(randomAddress()), 404, 'not_in_cluster'],
+      [bob.remove(alice.address), 404, 'not_in_cluster'],
+      [alice.call('POST', '/v1/bundle/wallets', solana), 400, 'unsupported_address'],
       [world.post('/v1/clusters/wallets', []), 401, 'unauthorized'],
       [add(alice, [{ address: 'x'.repeat(60_000), name: 'y'.repeat(60_000) }]), 400, 'unsupported_address'],
     ]
@@ -250,11 +188,7 @@ describe('what can’t be done', () => {
 
   it('is more than 1,000 wallets a cluster', async () => {
     const alice = await member()
-    const batch = () =>
-      Array.from({ length: 100 }, (_, i) => ({
-        address: randomAddress(),
-        name: `w${i}-${Math.random().toString(36).slice(2)}`,
-      }))
+    const batch = () => Array.from({ length: 100 }, () => ({ address: randomAddress(), name: freshName() }))
     for (let i = 0; i < 9; i++) expect(await add(alice, batch())).toMatchObject(ok)
     expect(await add(alice, batch())).toMatchObject(refused(409, 'wallet_limit'))
     expect(await add(alice, batch().slice(1))).toMatchObject(ok)
@@ -287,9 +221,8 @@ describe('at the same moment', () => {
     const alice = await member()
     const ids = await Promise.all(Array.from({ length: 6 }, () => alice.create()))
     expect(new Set(ids).size).toBe(1)
-    expect(
-      (await events()).filter(({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER'),
-    ).toHaveLength(1)
+    const made = (await events()).filter(({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER')
+    expect(made).toHaveLength(1)
   })
 
   it('two clusters that verify one wallet: it ends in one of them', async () => {
@@ -313,9 +246,7 @@ describe('at the same moment', () => {
     await bob.verify(id)
     for (let round = 0; round < 5; round++) {
       const name = `round-${round}`
-      const replies = await Promise.all(
-        [alice, bob].map((of) => of.call('PUT', '/v1/clusters/wallets/names', [{ address: of.address, name }])),
-      )
+      const replies = await Promise.all([alice, bob].map((of) => of.rename(of.address, name)))
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 409])
       expect(replies.find(({ status }) => status === 409)!.body.error).toBe('wallet_name_taken')
       expect((await walletsOf(id)).filter((wallet) => wallet.name === name)).toHaveLength(1)
@@ -328,9 +259,7 @@ describe('at the same moment', () => {
     const wallets = Array.from({ length: 4 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        i % 3 === 2
-          ? alice.call('DELETE', '/v1/clusters/wallets', [wallets[i % 4]!.address])
-          : add(alice, [wallets[i % 4]!]),
+        i % 3 === 2 ? alice.remove(wallets[i % 4]!.address) : add(alice, [wallets[i % 4]!]),
       ),
     )
     for (const reply of replies) expect(reply).toMatchObject(ok)

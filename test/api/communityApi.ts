@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { afterAll, expect } from 'vitest'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, type ApiWorldOptions, bid, freshName, type Reply, START_MS, startApi } from './support.js'
+import { type ApiWorldOptions, bid, expectReplayed, freshName, type Reply, START_MS, useApi } from './support.js'
 
 export const PAYMENTS = `0x${'77'.repeat(20)}` as const
 export const TOKEN = `0x${'66'.repeat(20)}`
@@ -10,21 +9,14 @@ const ON = { mainnet: '', testnet: '?testnet=true' }
 
 /** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
 export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
-  let world: ApiWorld
   let registered = 0
-  beforeAll(async () => {
-    world = await startApi({
-      ...options,
-      shareKey: Buffer.alloc(32, 5),
-      configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
-    })
+  const world = useApi({
+    ...options,
+    shareKey: Buffer.alloc(32, 5),
+    configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
   })
   afterAll(async () => {
-    for (const network of ['mainnet', 'testnet'] as const) {
-      const { live, rebuilt } = await replay(world.pool, network)
-      expect(rebuilt).toBe(live)
-    }
-    await world.stop()
+    for (const network of ['mainnet', 'testnet'] as const) await expectReplayed(world, network)
   })
 
   /** Wallet that has registered a name on a network. */
@@ -44,7 +36,7 @@ export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
     expect(reply.status, JSON.stringify(reply.body)).toBe(200)
     return { name, owner }
   }
-  return { world: () => world, ownerOf, community }
+  return { world, ownerOf, community }
 }
 
 export const configure = (as: Member, name: string, rules: object, network: 'mainnet' | 'testnet' = 'mainnet') =>

@@ -8,7 +8,7 @@ const { world, community } = useCommunities()
 describe('a community with several prices', () => {
   it('is paid as the request says, by network and token', async () => {
     const { name } = await community({ prices: [price('1', '5'), price('1', '7', TOKEN)] })
-    const alice = await memberOf(world())
+    const alice = await memberOf(world)
     const asked = async (wish: object) => (await register(alice, name, { name: 'alice', ...wish })).body
     for (const wish of [{}, { network: '1' }, { token: 'native' }])
       expect(await asked(wish)).toMatchObject({ price: price('1', '5') })
@@ -22,7 +22,7 @@ describe('a community with several prices', () => {
 describe('a repeated registration', () => {
   it('answers its owner as the first did, and nobody else', async () => {
     const { name, owner } = await community()
-    const alice = await memberOf(world())
+    const alice = await memberOf(world)
     const first = await register(alice, name, { name: 'alice' })
     expect(first.status).toBe(200)
     for (const body of [{ name: 'alice' }, { name: 'Alice', walletAddress: alice.address }])
@@ -30,12 +30,12 @@ describe('a repeated registration', () => {
     expect(await register(owner, name, { name: 'alice', walletAddress: alice.address })).toMatchObject({ status: 200 })
     const taken = { status: 409, error: 'not_available' }
     expect(of(await register(owner, name, { name: 'alice' }))).toEqual(taken)
-    expect(of(await register(await memberOf(world()), name, { name: 'alice' }))).toEqual(taken)
+    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual(taken)
     for (const each of ['twice-1', 'twice-2', 'twice-3', 'twice-4', 'twice-5', 'twice']) {
       const all = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(alice, name, { name: each })))
       expect(all.map(({ status }) => status)).toEqual(all.map(() => 200))
     }
-    const { items } = (await world().get('/v1/events?orderBy=newest&limit=3')).body
+    const { items } = (await world.get('/v1/events?orderBy=newest&limit=3')).body
     expect(items.filter(({ data }: { data: { name?: string } }) => data.name === 'twice')).toHaveLength(1)
   })
 })
@@ -44,7 +44,7 @@ describe('a network that is none of the community', () => {
   it('is refused also where names are free', async () => {
     const wrong = { status: 400, error: 'invalid_chain_id' }
     const free = await community({ startsAt: '2099-01-01T00:00:00Z' }, 'testnet')
-    const alice = await memberOf(world())
+    const alice = await memberOf(world)
     for (const chainId of ['zz', '1', 1, 'constructor', '__proto__'])
       expect(of(await registerOld(alice, { clusterName: free.name, walletName: 'x', chainId }))).toEqual(wrong)
     const open = await community({}, 'testnet')

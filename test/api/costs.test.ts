@@ -57,18 +57,18 @@ async function statusOf(url: string, init: RequestInit): Promise<number> {
 
 beforeAll(async () => {
   // streams end after what they have, and nothing waits
-  world().release()
+  world.release()
   owner = await ownerOf(name, 'testnet')
-  await world().append(
+  await world.append(
     'testnet',
     held.map((one) => bid({ from: owner.address, name: one })),
   )
-  await world().append('testnet', [bid({ from: owner.address, name: club })])
+  await world.append('testnet', [bid({ from: owner.address, name: club })])
   for (const wallets of [...times(9, () => added(100)), added(WALLETS - 900)])
     expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(200)
   expect((await configure(owner, club, { requirements: [allowlist()] }, 'testnet')).status).toBe(200)
   await community({}, 'testnet')
-  other = await memberOf(world())
+  other = await memberOf(world)
 })
 
 interface Ask {
@@ -86,7 +86,7 @@ const quote = (network: string) => () => ({
   names: times(100, () => ({ name: freshName() })),
 })
 const oldQuote = () => ({ ...quote('11155111')(), sender: randomAddress() })
-const proof = async () => ({ ...(await proofOf(world(), solanaAccount())), signature: `0x${'ab'.repeat(64)}` })
+const proof = async () => ({ ...(await proofOf(world, solanaAccount())), signature: `0x${'ab'.repeat(64)}` })
 const unknown = Object.fromEntries(times(6_000, (i) => [`k${i}`, 0]))
 const as = () => other
 const inCluster = () => owner
@@ -190,10 +190,8 @@ const param = (key: string): string =>
 let clusterId = ''
 
 it('every route answers its dearest request', async () => {
-  clusterId = (await world().get(`/v1/clusters/address/${owner.address}?testnet=true`)).body.clusterId
-  leaving.push(
-    ...(await Promise.all(times(REPEATS, () => memberOf(world(), privateKeyToAccount(generatePrivateKey()))))),
-  )
+  clusterId = (await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)).body.clusterId
+  leaving.push(...(await Promise.all(times(REPEATS, () => memberOf(world, privateKeyToAccount(generatePrivateKey()))))))
   const lines: string[] = []
   const long: string[] = []
   for (const { method, path } of routes) {
@@ -209,7 +207,7 @@ it('every route answers its dearest request', async () => {
       const delays = monitorEventLoopDelay({ resolution: TICK_MS })
       delays.enable()
       const startMs = performance.now()
-      const url = world().url + target
+      const url = world.url + target
       statuses.add(await statusOf(url, { method: method.toUpperCase(), headers, ...(body && { body }) }))
       spent.push(performance.now() - startMs)
       delays.disable()

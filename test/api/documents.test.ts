@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ApiWorld, randomAddress, startApi } from './support.js'
+import { expect, it } from 'vitest'
+import { randomAddress, useApi } from './support.js'
 
 /** The OpenAPI documents list that a JSON answer may be known already. */
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
 it.each([
   ['/openapi.json', '/v1/names/owner/address/{address}', `/v1/names/owner/address/${randomAddress()}`],

@@ -1,9 +1,9 @@
 import { gcmsiv } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const NONCE = new Uint8Array(12)
 
@@ -16,15 +16,11 @@ interface Event {
   timestamp: number
 }
 
-let world: ApiWorld
 const wallets = Array.from({ length: 5 }, randomAddress)
 let clock = START_MS
 let taken: string[] = []
 
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
 /** Appends bids of a few wallets, of which the lost and the refused ones have no event. */
 async function grow(count: number, network: Network = 'mainnet'): Promise<void> {

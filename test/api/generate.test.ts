@@ -2,17 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { combine } from 'shamir-secret-sharing'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateKey, MAX_SCRYPTS_WAITING } from '../../src/api/clusters/keyShares.js'
-import { type ApiWorld, logInto, type Reply, randomAddress, startApi } from './support.js'
+import { logInto, type Reply, randomAddress, startApi, useApi } from './support.js'
 import { messageOf, signIn } from './wallets.js'
 
-let world: ApiWorld
 const logged: string[] = []
-beforeAll(async () => {
-  world = await startApi({ shareKey: randomBytes(32), log: logInto(logged) })
-})
-afterAll(() => world.stop())
+const world = useApi({ shareKey: randomBytes(32), log: logInto(logged) })
 
 /** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]
@@ -41,12 +37,8 @@ describe('a generated wallet', () => {
       const alice = newAccount()
       const { status, body, headers } = await generate(alice, { type, name: 'Fresh', isPrivate: false })
       expect(status).toBe(200)
-      expect(body).toEqual({
-        type,
-        name: 'fresh',
-        address: expect.any(String),
-        share: expect.stringMatching(/^0x[0-9a-f]{66}$/),
-      })
+      const own = { address: expect.any(String), share: expect.stringMatching(/^0x[0-9a-f]{66}$/) }
+      expect(body).toEqual({ type, name: 'fresh', ...own })
       expect(headers.get('cache-control')).toBe('private, no-store')
       const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
       const entry = async () => {
@@ -54,12 +46,10 @@ describe('a generated wallet', () => {
         return wallets.find(({ address }: { address: string }) => address === body.address)
       }
       expect(await entry()).toMatchObject({ name: 'fresh', isVerified: false, isBackedUp: false, isPrivate: false })
-      expect((await post(alice, '/v1/clusters/generate/wallet/confirm', { address: body.address })).body).toEqual({
-        success: true,
-      })
-      expect(await entry()).toMatchObject({ isBackedUp: true })
-
       const { address, share } = body
+      const confirmed = await post(alice, '/v1/clusters/generate/wallet/confirm', { address })
+      expect(confirmed.body).toEqual({ success: true })
+      expect(await entry()).toMatchObject({ isBackedUp: true })
       const recovered = await recover(alice, { address, share })
       expect(recovered).toMatchObject({ status: 200, body: { type, address, privateKey: expect.any(String) } })
       expect(recovered.headers.get('cache-control')).toBe('private, no-store')
@@ -68,6 +58,9 @@ describe('a generated wallet', () => {
       for (const secret of [share, recovered.body.privateKey]) expect(told).not.toContain(secret.replace('0x', ''))
       const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
       for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
+      const init = { headers: await signIn(world, alice), body: JSON.stringify([address]) }
+      expect((await world.request('/v1/clusters/wallets', { method: 'DELETE', ...init })).status).toBe(200)
+      expect(await entry()).toBeUndefined()
     },
   )
 
@@ -80,11 +73,9 @@ describe('a generated wallet', () => {
     expect(privateKeyToAccount(`0x${masked}`).address.toLowerCase()).not.toBe(address)
     for (const one of [share, recoveryShare])
       expect(await recover(alice, { address, share: one, passphrase: 'correct horse' })).toMatchObject({ status: 200 })
+    const refused = { status: 400, body: { error: 'invalid_request' } }
     for (const passphrase of [undefined, 'wrong'])
-      expect(await recover(alice, { address, share, passphrase })).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_request' },
-      })
+      expect(await recover(alice, { address, share, passphrase })).toMatchObject(refused)
     expect(JSON.stringify((await world.get('/v1/events')).body)).not.toContain(address)
   })
 

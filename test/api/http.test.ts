@@ -2,20 +2,18 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { type ApiWorld, bid, freshName, logInto, randomAddress, randomHash, startApi } from './support.js'
+import { bid, freshName, logInto, randomAddress, randomHash, startApi, useApi } from './support.js'
 
-let world: ApiWorld
 const logged: string[] = []
 const alice = randomAddress()
 const name = freshName()
 
+const world = useApi({ log: logInto(logged) })
 beforeAll(async () => {
-  world = await startApi({ log: logInto(logged) })
   await world.append('mainnet', [bid({ from: alice, name })])
 })
-afterAll(() => world.stop())
 
 interface Raw {
   status: number

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as keysCommand from '../../src/cli/keys/keys.js'
 import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorld, type Reply, secondApi, startApi } from './support.js'
+import { type Reply, secondApi, startApi, useApi } from './support.js'
 
 const still = (burst: number) => ({ perSecond: 1e-6, burst })
 const LIMITS = {
@@ -12,11 +12,7 @@ const LIMITS = {
   ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
 }
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi({ limits: LIMITS, trustProxy: 1 })
-})
-afterAll(() => world.stop())
+const world = useApi({ limits: LIMITS, trustProxy: 1 })
 
 const make = (member: Member, name = 'my site') => member.call('POST', '/v1/keys', { name })
 const ask = (key: string, address: string, url = world.url): Promise<Reply> =>

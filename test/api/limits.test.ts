@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LINGER_MS, type LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
 import { configure } from './communityApi.js'
 import { memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi } from './support.js'
+import { fullCluster } from './plant.js'
+import { bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi, useApi } from './support.js'
 
 /** A rate that gives back nothing while a test runs. */
 const STILL = { perSecond: 1e-6, burst: 1_000 }
@@ -15,18 +16,14 @@ const SETTINGS: LimitSettings = {
 }
 
 let counted: Record<string, number> = {}
-let api: ApiWorld
 let client = 0
 
-beforeAll(async () => {
-  const limited = {
-    inc: ({ route, limit }: { route: string; limit: string }) => {
-      counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
-    },
-  }
-  api = await startApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
-})
-afterAll(() => api.stop())
+const limited = {
+  inc: ({ route, limit }: { route: string; limit: string }) => {
+    counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
+  },
+}
+const api = useApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
 beforeEach(() => {
   client++
   counted = {}
@@ -86,12 +83,8 @@ describe('what a request costs', () => {
   it('requirements, by the tokens that they ask for', async () => {
     const [owner, name] = [await memberOf(api), freshName()]
     await api.append('testnet', [bid({ from: owner.address, name })])
-    const tokenOf = (i: number) => ({
-      kind: 'token',
-      network: '11155111',
-      token: `0x${`${i}`.repeat(40)}`,
-      minimum: '1',
-    })
+    const token = { kind: 'token', network: '11155111', minimum: '1' }
+    const tokenOf = (i: number) => ({ ...token, token: `0x${`${i}`.repeat(40)}` })
     expect((await configure(owner, name, { requirements: [1, 2, 3].map(tokenOf) }, 'testnet')).status).toBe(200)
     const query = `testnet=true&walletAddress=${randomAddress()}`
     await ask('GET', `/v0.1/community/check/requirements/${name}?${query}`)
@@ -99,14 +92,7 @@ describe('what a request costs', () => {
   })
 
   it('a cluster with many wallets', async () => {
-    const name = freshName()
-    await api.append('mainnet', [bid({ from: randomAddress(), name })])
-    await api.pool.query(
-      `INSERT INTO wallets SELECT w.network, w.cluster, decode('01' || lpad(to_hex(i), 40, '0'), 'hex'), 'w' || i,
-         false, false, false, w.created_seq, w.updated_seq
-       FROM wallets w JOIN names n USING (network, cluster), generate_series(1, 999) i WHERE n.name = $1`,
-      [name],
-    )
+    const name = await fullCluster(api)
     for (const [method, path, body, cost] of [
       ['GET', `/v1/clusters/name/${name}`, undefined, 11],
       ['GET', `/v0.1/cluster/${name}`, undefined, 11],
@@ -128,20 +114,17 @@ describe('what a request costs', () => {
 describe('a client that has spent all', () => {
   it('is refused on every route, in JSON that says when to come back', async () => {
     await spendAll()
+    const others = ['/', '/openapi.json', '/none'].map((one) => ({ method: 'get', one }))
     const paths = routes.flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((one) => ({ method, one })))
-    for (const { method, one } of [
-      ...paths,
-      ...['/', '/openapi.json', '/none'].map((path) => ({ method: 'get', one: path })),
-    ]) {
+    for (const { method, one } of [...paths, ...others]) {
       const path = one.replace(/:\w+/g, 'x')
       const reply = await ask(method.toUpperCase(), path)
       expect([one, reply.status, reply.body.error], one).toEqual([one, 429, 'rate_limited'])
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(reply.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/)
       expect(reply.headers.get('ratelimit-policy')).toBe('"address";q=1000;w=1000000000')
-      expect(reply.headers.get('access-control-expose-headers')).toContain(
-        'etag, retry-after, ratelimit, ratelimit-policy',
-      )
+      const exposed = reply.headers.get('access-control-expose-headers')
+      expect(exposed).toContain('etag, retry-after, ratelimit, ratelimit-policy')
     }
     expect(counted['address /v1/events']).toBe(1)
   })

@@ -1,15 +1,15 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { listWallet, plantPrivate } from './plant.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
-let world: ApiWorld
 const alice = randomAddress()
 const solana = bs58.encode(Buffer.alloc(32, 7))
 const [first, second, solName, testName] = [freshName(), freshName(), freshName(), freshName()]
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   await world.append('mainnet', [
     bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
     bid({ from: solana, name: solName, atMs: START_MS + 1_000 }),
@@ -20,8 +20,6 @@ beforeAll(async () => {
   await world.append('testnet', [bid({ from: alice, name: testName })])
 })
 
-afterAll(() => world.stop())
-
 const clusterIdOf = async (address: string): Promise<string> =>
   (await world.get(`/v1/clusters/address/${address}`)).body.clusterId
 
@@ -31,33 +29,21 @@ describe('GET /v1/names/address/:address', () => {
     for (const form of [alice, getAddress(alice), `${alice}/`]) {
       expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({ status: 200, body: record })
     }
-    expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual({
-      address: solana,
-      type: 'solana',
-      clusterName: solName,
-      walletName: 'main',
-      isVerified: true,
-    })
+    const other = { ...record, address: solana, type: 'solana', clusterName: solName }
+    expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual(other)
   })
 
   it('answers 404 with the record of an unknown address', async () => {
-    const unknown = randomAddress()
-    expect(await world.get(`/v1/names/address/${unknown}`)).toMatchObject({
-      status: 404,
-      body: { address: unknown, type: 'evm', clusterName: null, walletName: null },
-    })
-    const wrong = flipCase(getAddress(alice))
-    expect((await world.get(`/v1/names/address/${wrong}`)).body).toEqual({
-      address: wrong,
-      type: 'evm',
-      clusterName: null,
-      walletName: null,
-    })
-    for (const junk of ['junk', '0x12', '%00', '..%2f', 'ü']) {
-      const { status, body } = await world.get(`/v1/names/address/${junk}`)
-      expect(status).toBe(404)
-      expect(body).toMatchObject({ type: null, clusterName: null, walletName: null })
+    const nothing = { clusterName: null, walletName: null }
+    for (const address of [randomAddress(), flipCase(getAddress(alice))]) {
+      const { status, body } = await world.get(`/v1/names/address/${address}`)
+      expect([status, body]).toEqual([404, { address, type: 'evm', ...nothing }])
     }
+    for (const junk of ['junk', '0x12', '%00', '..%2f', 'ü'])
+      expect(await world.get(`/v1/names/address/${junk}`)).toMatchObject({
+        status: 404,
+        body: { type: null, ...nothing },
+      })
   })
 
   it('selects the testnet by testnet=true, exactly', async () => {
@@ -74,13 +60,8 @@ describe('POST /v1/names/address', () => {
     const unknown = randomAddress()
     const { status, body } = await world.post('/v1/names/address', ['junk', solana, unknown, getAddress(alice), alice])
     expect(status).toBe(200)
-    expect(body.map((record: { clusterName: string | null }) => record.clusterName)).toEqual([
-      null,
-      solName,
-      null,
-      first,
-      first,
-    ])
+    const names = [null, solName, null, first, first]
+    expect(body.map((record: { clusterName: string | null }) => record.clusterName)).toEqual(names)
     expect(body[0]).toEqual({ address: 'junk', type: null, clusterName: null, walletName: null })
     expect(body[3].address).toBe(alice)
   })
@@ -106,14 +87,8 @@ describe('POST /v1/names', () => {
       asked.map((name) => ({ name })),
     )
     expect(body.map((record: { name: string }) => record.name)).toEqual([asked[0], asked[1], asked[2], solName])
-    expect(body[0]).toEqual({
-      name: first,
-      address: alice,
-      type: 'evm',
-      clusterName: first,
-      walletName: 'main',
-      isVerified: true,
-    })
+    const record = { address: alice, type: 'evm', clusterName: first, walletName: 'main', isVerified: true }
+    expect(body[0]).toEqual({ name: first, ...record })
   })
 
   it('leaves out what is no name', async () => {
@@ -130,22 +105,9 @@ describe('POST /v1/names', () => {
 
 describe('private entries and unverified mentions', () => {
   it('are absent from every public answer', async () => {
-    const [owner, hidden, mentioned] = [randomAddress(), randomAddress(), randomAddress()]
-    const [name, other] = [freshName(), freshName()]
-    await world.append('mainnet', [bid({ from: owner, name }), bid({ from: hidden, name: other })])
-    const cluster = 'SELECT cluster FROM names WHERE name = $1 AND network = 0'
-    // rows that signed changes would write
-    await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = (${cluster})`, [other])
-    await world.pool.query(
-      `INSERT INTO wallets SELECT network, cluster, $2, 'side', false, false, false, created_seq, updated_seq
-       FROM wallets WHERE network = 0 AND cluster = (${cluster})`,
-      [name, Buffer.concat([Buffer.of(1), Buffer.from(mentioned.slice(2), 'hex')])],
-    )
-    await world.pool.query(
-      `INSERT INTO wallets SELECT network, cluster, $2, 'secret', false, true, false, created_seq, updated_seq
-       FROM wallets WHERE network = 0 AND cluster = (${cluster}) LIMIT 1`,
-      [name, Buffer.concat([Buffer.of(1), Buffer.from(hidden.slice(2), 'hex')])],
-    )
+    const mentioned = randomAddress()
+    const { name, hidden, other } = await plantPrivate(world)
+    await listWallet(world, { name, address: mentioned, wallet: 'side', isPrivate: false })
     expect(await world.get(`/v1/names/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterName: null } })
     expect((await world.get(`/v1/names/owner/address/${hidden}`)).body).toEqual([])
     expect(await world.get(`/v1/clusters/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterId: null } })
@@ -153,11 +115,8 @@ describe('private entries and unverified mentions', () => {
     expect((await world.get(`/v1/clusters/name/${other}`)).body.wallets).toEqual([])
     const { body } = await world.get(`/v1/clusters/name/${name}`)
     expect(body.wallets.map((wallet: { name: string }) => wallet.name).sort()).toEqual(['main', 'side'])
-    expect((await world.get(`/v1/names/address/${mentioned}`)).body).toMatchObject({
-      clusterName: name,
-      walletName: 'side',
-      isVerified: false,
-    })
+    const listed = { clusterName: name, walletName: 'side', isVerified: false }
+    expect((await world.get(`/v1/names/address/${mentioned}`)).body).toMatchObject(listed)
     // an unverified listing proves nothing: the address is verified nowhere
     expect((await world.get(`/v1/clusters/address/${mentioned}`)).status).toBe(404)
   })
@@ -190,24 +149,10 @@ describe('GET /v1/clusters', () => {
   it('answers one cluster by id, name and address', async () => {
     const id = await clusterIdOf(alice)
     expect(id).toMatch(/^0x[0-9a-f]{64}$/)
-    const cluster = {
-      id,
-      createdBy: alice,
-      createdAt: '2026-11-20 08:00:00+00',
-      wallets: [
-        {
-          address: alice,
-          name: 'main',
-          isVerified: true,
-          isPrivate: false,
-          isBackedUp: false,
-          updatedAt: '2026-11-20 08:00:00+00',
-          updatedBy: alice,
-          createdAt: '2026-11-20 08:00:00+00',
-        },
-      ],
-      isTestnet: false,
-    }
+    const createdAt = '2026-11-20 08:00:00+00'
+    const main = { address: alice, name: 'main', isVerified: true, isPrivate: false, isBackedUp: false }
+    const wallets = [{ ...main, createdAt, updatedAt: createdAt, updatedBy: alice }]
+    const cluster = { id, createdBy: alice, createdAt, wallets, isTestnet: false }
     const paths = [`id/${id}`, `id/${id.toUpperCase().replace('0X', '0x')}`, `name/${first}`, `name/${second}/`]
     paths.push(`name/${first}%2F`, `name/${first.toUpperCase()}`)
     for (const path of paths) expect((await world.get(`/v1/clusters/${path}`)).body).toEqual(cluster)

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, tailBlock, useApi } from './support.js'
 
-let world: ApiWorld
 const alice = randomAddress()
 const [first, later] = [freshName(), freshName()]
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   await world.append('mainnet', [bid({ from: alice, name: first })])
 })
-
-afterAll(() => world.stop())
 
 describe('answers that were given before', () => {
   it('are kept over private changes: that one is read again would tell when those come', async () => {

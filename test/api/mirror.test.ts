@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { expect, it } from 'vitest'
 import { type Member, memberOf } from './members.js'
 import { mirrorOf, readFeed, seconds, toldByV01, toldByV1 } from './mirror.js'
-import { type ApiWorld, bid, freshName, randomAddress, START_MS, startApi } from './support.js'
+import { bid, expectReplayed, freshName, randomAddress, START_MS, useApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
 /** Linear congruential generator, so that every run takes the same walk. */
 function dice(seed: number): (sides: number) => number {
@@ -128,6 +123,5 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)
     expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(home?.[0] ?? null)
   }
-  const { live, rebuilt } = await replay(world.pool, 'mainnet')
-  expect(rebuilt).toBe(live)
+  await expectReplayed(world)
 })

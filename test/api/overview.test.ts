@@ -1,13 +1,9 @@
-import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
-import { signIn, solanaAccount } from './wallets.js'
+import { describe, expect, it } from 'vitest'
+import { memberOf } from './members.js'
+import { bid, freshName, randomAddress, useApi } from './support.js'
+import { solanaAccount } from './wallets.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
 const read = async (query = '') => (await world.get(`/v1/overview${query}`)).body
 const settled = (expected: object) => expect.poll(() => read(), { timeout: 10_000 }).toMatchObject(expected)
@@ -30,17 +26,15 @@ describe('GET /v1/overview', () => {
   })
 
   it('has no private wallet in any number', async () => {
-    const post = (path: string, headers: Record<string, string>, body?: unknown) =>
-      world.request(path, { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-    const owner = await signIn(world, privateKeyToAccount(`0x${'6b'.repeat(32)}`))
-    expect((await post('/v1/clusters', owner)).status).toBe(200)
+    const owner = await memberOf(world)
+    expect(await owner.create()).toMatch(/^0x/)
     await settled({ counts: { clusters: 1 } })
     const before = await read()
     const hidden = { address: solanaAccount().address, name: 'hidden', isPrivate: true }
-    expect((await post('/v1/clusters/wallets', owner, [hidden])).status).toBe(200)
+    expect((await owner.add([hidden])).status).toBe(200)
     // a public change afterwards shows that the count is of a later moment
     const shown = { address: randomAddress(), name: 'shown', isPrivate: false }
-    expect((await post('/v1/clusters/wallets', owner, [shown])).status).toBe(200)
+    expect((await owner.add([shown])).status).toBe(200)
     await settled({ counts: { ...before.counts, events: before.counts.events + 1 } })
   })
 })

@@ -1,15 +1,11 @@
-import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, type ApiWorldOptions, bid, freshName, randomAddress, startApi } from './support.js'
-import { signIn, solanaAccount } from './wallets.js'
+import { describe, expect, it } from 'vitest'
+import { memberOf } from './members.js'
+import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './support.js'
+import { solanaAccount } from './wallets.js'
 
 const EXPLORER = 'https://explorer.example'
-let world: ApiWorld
-beforeAll(async () => {
-  const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [{ ...main!, explorer: EXPLORER }, ...others]
-  world = await startApi({ configs })
-})
-afterAll(() => world.stop())
+const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [{ ...main!, explorer: EXPLORER }, ...others]
+const world = useApi({ configs })
 
 const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
   fetch(`${world.url}${path}`, { headers: { accept } })
@@ -130,18 +126,14 @@ describe('what the page asks', () => {
   })
 
   it('the cluster of a wallet that is verified privately: only its members see it', async () => {
-    const post = (path: string, headers: Record<string, string>, body?: unknown) =>
-      world.request(path, { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-    const owner = await signIn(world, privateKeyToAccount(`0x${'5a'.repeat(32)}`))
-    const hidden = solanaAccount()
-    const member = await signIn(world, hidden)
-    const { id } = (await post('/v1/clusters', owner)).body
-    await post('/v1/clusters/wallets', owner, [{ address: hidden.address, name: 'hidden', isPrivate: true }])
-    expect((await post(`/v1/clusters/verify/${id}`, member)).status).toBe(200)
+    const [owner, hidden] = [await memberOf(world), await memberOf(world, solanaAccount())]
+    const id = await owner.create()
+    await owner.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
+    expect((await hidden.verify(id)).status).toBe(200)
     const path = `/v1/clusters/address/${hidden.address}`
-    expect(await world.request(path, { headers: member })).toMatchObject({ status: 200, body: { clusterId: id } })
-    expect(await world.request(path, { headers: owner })).toMatchObject({ status: 404, body: { clusterId: null } })
-    expect(await world.get(path)).toMatchObject({ status: 404, body: { clusterId: null } })
+    expect(await hidden.call('GET', path)).toMatchObject({ status: 200, body: { clusterId: id } })
+    for (const reply of [owner.call('GET', path), world.get(path)])
+      expect(await reply).toMatchObject({ status: 404, body: { clusterId: null } })
   })
 })
 

@@ -32,7 +32,7 @@ const { world, community } = useCommunities({
 
 /** Stores a payment of the price as the indexer does that sees it. */
 async function seen(name: string, below: string, payer: string, amount = '100'): Promise<void> {
-  const { pool } = world()
+  const { pool } = world
   const { rows } = await pool.query(`SELECT chain FROM chains WHERE network = 0 AND label = '1'`)
   const sql = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word,
       name, paid_ms, community_word, community, recipient, number)
@@ -42,10 +42,10 @@ async function seen(name: string, below: string, payer: string, amount = '100'):
 }
 
 const available = async (name: string, below: string) =>
-  (await world().get(`/v1/names/community/${name}/check/${below}`)).body
+  (await world.get(`/v1/names/community/${name}/check/${below}`)).body
 
 it('a payment by who does not meet the requirements keeps a name from nobody', async () => {
-  const buyer = await memberOf(world())
+  const buyer = await memberOf(world)
   const friend = randomAddress()
   const requirements = [{ kind: 'allowlist', addresses: [buyer.address, friend] }]
   const { name } = await community({ prices: [price('1')], requirements })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { type ApiWorld, startApi } from './support.js'
+import { useApi } from './support.js'
 
 /** The route itself; test/communities/refunds.test.ts and test/solana/refunds.test.ts send what it offers. */
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
 const EVM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const NOTHING = { refunds: [], unavailable: [], truncated: false }

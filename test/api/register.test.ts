@@ -1,19 +1,18 @@
 import bs58 from 'bs58'
 import { decodeFunctionData, getAddress, hexToString, parseAbi } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock } from './support.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock, useApi } from './support.js'
 
 const ABI = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names) payable',
   'function placeBids(uint256[] amounts, bytes32[] names, bytes32 referral) payable',
 ])
 
-let world: ApiWorld
 const sender = randomAddress()
 const [taken, pending] = [freshName(), freshName()]
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   await world.append('mainnet', [bid({ from: randomAddress(), name: taken })])
   await world.tail('mainnet', [
     tailBlock(5_000, [
@@ -22,7 +21,6 @@ beforeAll(async () => {
     ]),
   ])
 })
-afterAll(() => world.stop())
 
 type Body = Record<string, unknown>
 const quote = (body: Body, query = '') => world.post(`/v1/names/register/evm${query}`, body)

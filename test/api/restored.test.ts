@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
 import { Listener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+import { bid, freshName, randomAddress, useApi } from './support.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 afterEach(() => {
   vi.unstubAllEnvs()
 })

@@ -1,19 +1,15 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ApiDeps, createApi } from '../../src/api/server.js'
-import { type ApiWorld, startApi } from './support.js'
+import { useApi } from './support.js'
 
 const WAIT = { timeout: 20_000, interval: 20 }
 
-let world: ApiWorld
 let server: Server
 
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 afterEach(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))

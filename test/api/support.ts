@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
 import { type Logger, pino } from 'pino'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { type Api, type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createPermissionSigner } from '../../src/chains/evm/airdrop/distributor.js'
@@ -13,6 +13,7 @@ import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
+import { replay } from '../../src/db/journal/replay.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { Listener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
@@ -158,6 +159,20 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       fs.rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+/** API of a file's tests: started before them, and stopped after. */
+export function useApi(options: ApiWorldOptions = {}): ApiWorld {
+  const world = {} as ApiWorld
+  beforeAll(async () => void Object.assign(world, await startApi(options)))
+  afterAll(() => world.stop?.())
+  return world
+}
+
+/** Compares the tables with what the journal makes of an empty database. */
+export async function expectReplayed({ pool }: ApiWorld, network: Network = 'mainnet'): Promise<void> {
+  const { live, rebuilt } = await replay(pool, network)
+  expect(rebuilt).toBe(live)
 }
 
 /** Another process's API over a world's database, by default without chains. */

@@ -1,29 +1,11 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, startApi } from './support.js'
-import { proofOf } from './wallets.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Member, memberOf } from './members.js'
+import { bid, freshName, randomAddress, useApi } from './support.js'
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useApi()
 
-/** Wallet that has signed in through v0.1. */
-interface Member {
-  address: string
-  call(method: string, path: string, body?: unknown): Promise<Reply>
-}
-
-async function member(account: PrivateKeyAccount = newAccount()): Promise<Member> {
-  const { body } = await world.post('/v0.1/auth/token', await proofOf(world, account))
-  const headers = { 'x-auth-key': body.authenticationKey }
-  return {
-    address: account.address.toLowerCase(),
-    call: (method, path, body) =>
-      world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-  }
-}
+const member = () => memberOf(world)
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 const register = (of: Member, name: string) =>
   world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])

@@ -1,14 +1,13 @@
 import bs58 from 'bs58'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomAddress, START_MS, startApi } from './support.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
-let world: ApiWorld
 const solana = bs58.encode(Buffer.alloc(32, 7))
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   const owners = Array.from({ length: 5 }, randomAddress)
   const from = [...owners, solana, ...owners.slice(0, 3)]
   await world.append(
@@ -17,7 +16,6 @@ beforeAll(async () => {
   )
   await world.append('testnet', [bid({ from: randomAddress(), name: freshName() })])
 })
-afterAll(() => world.stop())
 
 describe('GET /v0.1/events', () => {
   const events = (query: Record<string, string | number>) =>

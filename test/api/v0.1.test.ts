@@ -1,27 +1,18 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import {
-  type ApiWorld,
-  bid,
-  freshName,
-  MINIMUM_WEI,
-  randomAddress,
-  randomHash,
-  startApi,
-  tailBlock,
-} from './support.js'
+import { fullCluster, plantPrivate } from './plant.js'
+import { bid, freshName, MINIMUM_WEI, randomAddress, randomHash, tailBlock, useApi } from './support.js'
 
-let world: ApiWorld
 const [alice, bob] = [randomAddress(), randomAddress()]
 const solana = bs58.encode(Buffer.alloc(32, 7))
 const [first, second, solName, testName, pending] = [freshName(), freshName(), freshName(), freshName(), freshName()]
 const SITE = 'https://names.example'
 
+const world = useApi({ siteUrl: `${SITE}/` })
 beforeAll(async () => {
-  world = await startApi({ siteUrl: `${SITE}/` })
   await world.append('mainnet', [
     bid({ from: alice, name: first, amountWei: MINIMUM_WEI * 3n }),
     bid({ from: solana, name: solName }),
@@ -31,7 +22,6 @@ beforeAll(async () => {
   await world.append('testnet', [bid({ from: bob, name: testName })])
   await world.tail('mainnet', [tailBlock(5_000, [bid({ from: randomAddress(), name: pending, block: 5_000 })])])
 })
-afterAll(() => world.stop())
 
 /** Body of a deprecated answer with status 200. */
 async function get(path: string) {
@@ -150,15 +140,7 @@ describe('GET and POST /v0.1/cluster', () => {
   })
 
   it('refuse to answer for more wallets than fit', async () => {
-    const [owner, name] = [randomAddress(), freshName()]
-    await world.append('mainnet', [bid({ from: owner, name })])
-    await world.pool.query(
-      `INSERT INTO wallets SELECT w.network, w.cluster, decode('01' || lpad(to_hex(i), 40, '0'), 'hex'), 'w' || i,
-         false, false, false, w.created_seq, w.updated_seq
-       FROM wallets w, generate_series(1, 999) i WHERE w.network = 0
-         AND w.cluster = (SELECT cluster FROM names WHERE network = 0 AND name = $1)`,
-      [name],
-    )
+    const name = await fullCluster(world)
     expect((await post('/cluster/names', Array(10).fill(name)))[9].wallets).toHaveLength(1_000)
     const { status, body } = await world.post('/v0.1/cluster/names', Array(11).fill(name))
     expect([status, body.error]).toEqual([400, 'too_many'])
@@ -167,24 +149,14 @@ describe('GET and POST /v0.1/cluster', () => {
 
 describe('private entries', () => {
   it('are absent', async () => {
-    const [owner, hidden, name, hiddenName] = [randomAddress(), randomAddress(), freshName(), freshName()]
-    await world.append('mainnet', [bid({ from: owner, name }), bid({ from: hidden, name: hiddenName })])
-    const clusterOf = '(SELECT cluster FROM names WHERE network = 0 AND name = $1)'
-    await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = ${clusterOf}`, [
-      hiddenName,
-    ])
-    await world.pool.query(
-      `INSERT INTO wallets SELECT network, cluster, $2, 'secret', false, true, false, created_seq, updated_seq
-       FROM wallets WHERE network = 0 AND cluster = ${clusterOf}`,
-      [name, Buffer.concat([Buffer.of(1), Buffer.from(hidden.slice(2), 'hex')])],
-    )
+    const { name, hidden, other } = await plantPrivate(world)
     expect(await get(`/name/${hidden}`)).toBeNull()
     expect(await get(`/cluster/address/${hidden}`)).toBeNull()
     expect(await get(`/address/${name}/secret`)).toBeNull()
-    expect(await get(`/address/${hiddenName}`)).toBeNull()
-    expect(await post('/address/names', [`${name}/secret`, hiddenName])).toEqual([])
+    expect(await get(`/address/${other}`)).toBeNull()
+    expect(await post('/address/names', [`${name}/secret`, other])).toEqual([])
     expect((await get(`/cluster/${name}`)).wallets).toHaveLength(1)
-    expect(await get(`/cluster/${hiddenName}`)).toEqual(cluster(hiddenName, []))
+    expect(await get(`/cluster/${other}`)).toEqual(cluster(other, []))
   })
 })
 

@@ -51,6 +51,9 @@ const oldRow = (name: string, path: string, check: Row['check']): Row =>
     assert.deepEqual([status, answer.error], [400, 'testnet_only'])
   })
 
+/** A request for a name below a community. */
+const below = (clusterName: string, more: object = {}) => ({ clusterName, walletName: freshName(), ...more })
+
 const REGISTER = 'POST /v0.1/community/register'
 
 /** One of the errors, which the registration of v0.1 answers first of all that are wrong. */
@@ -170,31 +173,24 @@ export const communityRows: readonly Row[] = [
     const answer = (await response.json()) as { error: string }
     assert.deepEqual([response.status, answer.error, Object.keys(answer)[0]], [400, 'testnet_only', 'error'])
   }),
-  errorRow('not_found', 404, (target, as) =>
-    registerOld(target, as, { clusterName: freshName(), walletName: freshName() }),
+  errorRow('not_found', 404, async (target, as) => registerOld(target, as, below(freshName()))),
+  errorRow('not_verified', 403, async (target, as) =>
+    registerOld(target, as, below(await community(target, { ownersOnly: true }))),
   ),
-  errorRow('not_verified', 403, async (target, as) => {
-    const clusterName = await community(target, { ownersOnly: true })
-    return registerOld(target, as, { clusterName, walletName: freshName() })
-  }),
-  errorRow('no_walletAddress_found', 400, async (target, _as, owner) => {
-    const clusterName = await community(target, { ownersOnly: true })
-    return registerOld(target, owner, { clusterName, walletName: freshName() })
-  }),
-  errorRow('not_active', 403, async (target, as) => {
-    const clusterName = await community(target, { startsAt: FAR_AWAY, ownersOnly: true })
-    return registerOld(target, as, { clusterName, walletName: freshName() })
-  }),
-  errorRow('not_available', 409, async (target, as) => {
-    const clusterName = await community(target, LIST(freshAddress()))
-    return registerOld(target, as, { clusterName, walletName: 'main' })
-  }),
-  errorRow('requirements_not_met', 403, async (target, as) => {
-    const clusterName = await community(target, LIST(freshAddress()))
-    return registerOld(target, as, { clusterName, walletName: freshName() })
-  }),
+  errorRow('no_walletAddress_found', 400, async (target, _as, owner) =>
+    registerOld(target, owner, below(await community(target, { ownersOnly: true }))),
+  ),
+  errorRow('not_active', 403, async (target, as) =>
+    registerOld(target, as, below(await community(target, { startsAt: FAR_AWAY, ownersOnly: true }))),
+  ),
+  errorRow('not_available', 409, async (target, as) =>
+    registerOld(target, as, below(await community(target, LIST(freshAddress())), { walletName: 'main' })),
+  ),
+  errorRow('requirements_not_met', 403, async (target, as) =>
+    registerOld(target, as, below(await community(target, LIST(freshAddress())))),
+  ),
   errorRow('invalid_chain_id', 400, async (target, as) => {
     const clusterName = await community(target, { startsAt: FAR_AWAY, ...priced(target) })
-    return registerOld(target, as, { clusterName, walletName: freshName(), chainId: '424242' })
+    return registerOld(target, as, below(clusterName, { chainId: '424242' }))
   }),
 ]

@@ -39,6 +39,13 @@ async function quoteWith(target: Target, change: object) {
 
 const refused = (reply: { status: number; text: string }) => assert.equal(reply.status, 400, reply.text)
 
+/** Values of the fields of a quote's request that are refused. */
+const REFUSED = {
+  network: [undefined, 'no such network'],
+  sender: [undefined, 'junk'],
+  names: [undefined, [], [{ name: 'not a name' }], [{ name: freshName(), bidAmountWei: 'junk' }]],
+}
+
 export const registrationRows: readonly Row[] = [
   ...stateRows,
   row('4.3', 'GET /v0.1/register/check/:name', async (target) => {
@@ -64,20 +71,11 @@ export const registrationRows: readonly Row[] = [
     const answer = ok(await target.get(`/v0.1/register/tx/${UNKNOWN_TX}`))
     assert.deepEqual(answer, { tx: UNKNOWN_TX, status: 'not_found' })
   }),
-  row('4.3', 'network', async (target) => {
-    refused(await quoteWith(target, { network: undefined }))
-    refused(await quoteWith(target, { network: 'no such network' }))
-  }),
-  row('4.3', 'sender', async (target) => {
-    refused(await quoteWith(target, { sender: undefined }))
-    refused(await quoteWith(target, { sender: 'junk' }))
-  }),
-  row('4.3', 'names', async (target) => {
-    refused(await quoteWith(target, { names: undefined }))
-    refused(await quoteWith(target, { names: [] }))
-    refused(await quoteWith(target, { names: [{ name: 'not a name' }] }))
-    refused(await quoteWith(target, { names: [{ name: freshName(), bidAmountWei: 'junk' }] }))
-  }),
+  ...Object.entries(REFUSED).map(([field, values]) =>
+    row('4.3', field, async (target) => {
+      for (const value of values) refused(await quoteWith(target, { [field]: value }))
+    }),
+  ),
   row('4.3', 'referralAddress', async (target) => {
     const referrer = freshAddress()
     const { transactionData } = ok(await quoteWith(target, { referralAddress: referrer }))

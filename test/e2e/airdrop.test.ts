@@ -210,15 +210,8 @@ describe('an airdrop', () => {
     await send(claim)
     expect(await tokensOf(hidden.address)).toBe(HIDDEN)
     expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '0' })
-    const replaced = await clusterd(
-      'load',
-      csv(...rows(), `0x${'0'.repeat(39)}1,1`),
-      '--community',
-      community,
-      '--chain',
-      '1',
-      '--replace',
-    )
+    const file = csv(...rows(), `0x${'0'.repeat(39)}1,1`)
+    const replaced = await clusterd('load', file, '--community', community, '--chain', '1', '--replace')
     expect(replaced.stderr).toContain('are claimed already: it can not be replaced any more')
   })
 })

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -38,6 +39,23 @@ export const launch = (executablePath: string): Promise<Browser> =>
 export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
   mkdirSync(ARTIFACTS, { recursive: true })
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage })
+}
+
+/** Notes what the scripts of a tab throw, and what it is not allowed to load. */
+export function noteFaults(tab: Page, faults: string[]): void {
+  tab.on('pageerror', (error) => faults.push(error.message))
+  tab.on('console', (line) => {
+    // an answer of 404 or 409 is part of the game
+    if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
+  })
+}
+
+/** Serious faults that axe finds. */
+export async function axeFaults(tab: Page): Promise<string[]> {
+  await tab.evaluate(axe.source)
+  const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 /** A narrow screen with a test wallet in it. */

@@ -166,15 +166,12 @@ describe('the client', () => {
     const path = '/v1/names/community/{communityName}/check/{name}'
     const asked = { params: { communityName: clubName, name: 'alice' } }
     expect(await client.request('GET', path, asked)).toMatchObject({ isAvailable: true })
-    expect(await friendly.registerBelow(clubName, { name: 'alice' })).toMatchObject({
-      clusterName: `${clubName}/alice`,
-    })
+    const below = { clusterName: `${clubName}/alice` }
+    expect(await friendly.registerBelow(clubName, { name: 'alice' })).toMatchObject(below)
     expect(await client.request('GET', path, asked)).toMatchObject({ isAvailable: false })
     expect(await client.request('GET', '/v1/communities/{name}/payouts', { params })).toEqual({ payouts: [] })
-    await refused(
-      member.request('GET', '/v1/airdrop/claim/{community}', { params: { community: clubName } }),
-      'not_found',
-    )
+    const airdrop = { params: { community: clubName } }
+    await refused(member.request('GET', '/v1/airdrop/claim/{community}', airdrop), 'not_found')
     const assigned = { body: { community: clubName, name: 'bob' } }
     for (const route of ['/v1/bundles/assign', '/bundles/assign'] as const)
       await refused(member.request('POST', route, assigned), 'forbidden', 'not_found', 'requirements_not_met')
@@ -184,9 +181,8 @@ describe('the client', () => {
     const made = await member.request('POST', '/v1/keys', { body: { name: 'my site' } })
     const params = { id: made.id }
     await clientOf({ apiKey: made.key }).networks()
-    expect(await member.request('PATCH', '/v1/keys/{id}', { params, body: { name: 'yours' } })).toMatchObject({
-      name: 'yours',
-    })
+    const body = { name: 'yours' }
+    expect(await member.request('PATCH', '/v1/keys/{id}', { params, body })).toMatchObject(body)
     expect(await member.request('GET', '/v1/keys')).toMatchObject([{ id: made.id, name: 'yours' }])
     expect(await member.request('DELETE', '/v1/keys/{id}', { params })).toEqual({ success: true })
   })
@@ -284,10 +280,8 @@ describe('the deprecated routes', () => {
     expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toEqual([check])
     const body = { sender: owner.address, names: [{ name: freshName() }], network: '1' }
     expect(await client.request('POST', '/v0.1/register', { body })).toMatchObject({ bridgeFee: '0' })
-    expect(await client.request('GET', '/v0.1/register/tx/{tx}', { params: { tx } })).toEqual({
-      tx,
-      status: 'finalized',
-    })
+    const final = { tx, status: 'finalized' }
+    expect(await client.request('GET', '/v0.1/register/tx/{tx}', { params: { tx } })).toEqual(final)
     const wallet = { address, name: `${clubName}/main` }
     expect(await client.request('GET', '/v0.1/address/{name}', { params })).toMatchObject(wallet)
     const path = '/v0.1/address/{name}/{addressName}'

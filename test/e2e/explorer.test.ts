@@ -1,8 +1,7 @@
-import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
-import { findChromium, launch, screenshot } from './browser.js'
+import { axeFaults, findChromium, launch, noteFaults, screenshot } from './browser.js'
 
 const WAIT_MS = 60_000
 const PAGE_BYTES = 100_000
@@ -23,14 +22,9 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
     context.setDefaultTimeout(WAIT_MS)
     page = await context.newPage()
-    page.on('pageerror', (error) => faults.push(error.message))
-    page.on('console', (line) => {
-      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
-    })
+    noteFaults(page, faults)
   })
-  afterAll(async () => {
-    await browser?.close()
-  })
+  afterAll(() => browser?.close())
 
   const open = (path: string) => page.goto(`${world().api}${path}`)
   const heading = (text: string | RegExp) => page.getByRole('heading', { level: 1, name: text }).waitFor()
@@ -39,17 +33,10 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.getByRole('searchbox').fill(text)
     await page.keyboard.press('Enter')
   }
-  /** Serious faults that axe finds. */
-  async function axeFaults(): Promise<string[]> {
-    await page.evaluate(axe.source)
-    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  }
   async function look(name: string): Promise<void> {
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     await screenshot(page, `explorer-${name}`)
-    expect(await axeFaults()).toEqual([])
+    expect(await axeFaults(page)).toEqual([])
   }
 
   it('shows what happens as it happens', async () => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -10,7 +9,7 @@ import { operatorAccount } from '../../src/testing/world.js'
 import { loadRows, payBy } from '../support/airdrop.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
-import { findChromium, launch, screenshot } from './browser.js'
+import { axeFaults, findChromium, launch, noteFaults, screenshot } from './browser.js'
 import { endAtFirstFailure } from './steps.js'
 
 const WAIT_MS = 60_000
@@ -48,10 +47,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
 
   async function open(of: BrowserContext, path = '/'): Promise<Page> {
     const tab = await of.newPage()
-    tab.on('pageerror', (error) => faults.push(error.message))
-    tab.on('console', (line) => {
-      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
-    })
+    noteFaults(tab, faults)
     await tab.goto(`${daemon.api}${path}`)
     return tab
   }
@@ -64,10 +60,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first().waitFor()
   async function look(name: string, of = page): Promise<void> {
     await screenshot(of, `journey-${name}`)
-    await of.evaluate(axe.source)
-    const { violations } = (await of.evaluate('axe.run()')) as axe.AxeResults
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
+    expect(await axeFaults(of)).toEqual([])
   }
   async function ask(name: string, chain?: string): Promise<void> {
     await page.getByLabel('Name', { exact: true }).fill(name)

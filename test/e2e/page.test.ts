@@ -2,21 +2,20 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solanaAccount } from '../api/wallets.js'
 import { freshName, freshWallet, hubOf, world } from '../support/world.js'
-import { addEvmWallet, addSolanaWallet, type EvmTestWallet, findChromium, launch, screenshot } from './browser.js'
+import {
+  addEvmWallet,
+  addSolanaWallet,
+  type EvmTestWallet,
+  findChromium,
+  launch,
+  noteFaults,
+  screenshot,
+} from './browser.js'
 import { endAtFirstFailure } from './steps.js'
 
-const executable = findChromium()
 const WAIT_MS = 20_000
 
-if (executable) pageTests(executable)
-else
-  describe('the page', () => {
-    it('is not tested here: there is no Chromium on PATH or at CHROMIUM_PATH', () => {
-      console.log('The page is not tested: no Chromium on PATH. Install one, or set CHROMIUM_PATH.')
-    })
-  })
-
-function pageTests(executablePath: string): void {
+describe.skipIf(findChromium() === null)('the page', () => {
   let browser: Browser
   let context: BrowserContext
   let page: Page
@@ -27,26 +26,20 @@ function pageTests(executablePath: string): void {
   const secret = '0x00000000000000000000000000000000000000f2'
 
   beforeAll(async () => {
-    browser = await launch(executablePath)
+    browser = await launch(findChromium()!)
     context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
     context.setDefaultTimeout(WAIT_MS)
     wallet = await addEvmWallet(context, await freshWallet(), hubOf())
     await addSolanaWallet(context, solana)
     page = await open(context)
   })
-  afterAll(async () => {
-    await browser?.close()
-  })
+  afterAll(() => browser?.close())
   endAtFirstFailure()
 
   /** A tab on the page, whose errors and refused loads are noted. */
   async function open(of: BrowserContext): Promise<Page> {
     const tab = await of.newPage()
-    tab.on('pageerror', (error) => faults.push(error.message))
-    tab.on('console', (line) => {
-      // an answer of 404 or 409 is part of the game
-      if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
-    })
+    noteFaults(tab, faults)
     await tab.goto(`${world().api}/@account`)
     return tab
   }
@@ -65,266 +58,264 @@ function pageTests(executablePath: string): void {
   const validated = (key: string) => fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
   const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-  describe('the page', () => {
-    it('shows the wallets of the browser, and asks nothing of them', async () => {
-      await page.getByRole('button', { name: 'Test Wallet' }).waitFor()
-      await page.getByRole('button', { name: 'Test Solana' }).waitFor()
-      expect(wallet.asked).toEqual([])
-      await screenshot(page, '1-sign-in')
-    })
-
-    it('signs in by keyboard alone', async () => {
-      await page.locator('body').press('Tab')
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
-      for (let i = 0; i < 20; i++) {
-        await page.keyboard.press('Tab')
-        if (String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')) break
-      }
-      await page.keyboard.press('Enter')
-      await told('Signed in')
-      expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
-      await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
-    })
-
-    it('creates a cluster after saying that this is public', async () => {
-      await page.getByRole('button', { name: 'Create a cluster' }).click()
-      expect(await page.locator('dialog').textContent()).toContain('Everybody can see that entry')
-      await page.keyboard.press('Escape')
-      await page.locator('dialog').waitFor({ state: 'detached' })
-      expect(await page.locator('tbody tr').count()).toBe(0)
-      await page.getByRole('button', { name: 'Create a cluster' }).click()
-      await confirm('Create it')
-      await told('The cluster is created.')
-      expect(await stateOf('you')).toEqual(['verified'])
-    })
-
-    it('adds wallets, private unless said otherwise, and marks the private one', async () => {
-      const add = async (address: string, name: string, isPrivate: boolean) => {
-        await page.getByLabel('Address', { exact: true }).fill(address)
-        await page.getByLabel('Name', { exact: true }).fill(name)
-        const box = page.getByRole('form', { name: 'Add a wallet' }).getByRole('checkbox')
-        expect(await box.isChecked()).toBe(true)
-        if (!isPrivate) await box.uncheck()
-        await page.getByRole('button', { name: 'Add', exact: true }).click()
-        await told(isPrivate ? 'only members see it' : 'everybody sees it')
-      }
-      await add(friend, 'friend', false)
-      await add(secret, 'secret', true)
-      expect(await stateOf(shortOf(friend))).toEqual(['unverified'])
-      expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
-      await page.getByText('1 private: only members see them').waitFor()
-      await screenshot(page, '2-cluster')
-    })
-
-    it('renames with Enter, and shows a conflict', async () => {
-      const name = row(shortOf(friend)).locator('input')
-      await page.getByLabel('Address', { exact: true }).fill('half an addr')
-      await name.fill('main')
-      await name.press('Enter')
-      await page.locator('#message[data-kind=error]').waitFor()
-      await name.fill('pal')
-      await name.press('Enter')
-      await told('Renamed.')
-      expect(await name.inputValue()).toBe('pal')
-      // input elsewhere on the page stays, and so does the focus
-      expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('half an addr')
-      expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
-      await page.getByLabel('Address', { exact: true }).fill('')
-    })
-
-    it('warns before a private entry is made public, and removes after asking', async () => {
-      await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
-      const warning = page.locator('dialog')
-      expect(await warning.textContent()).toContain(`Everybody will see that ${secret} belongs to your cluster`)
-      await screenshot(page, '3-warning', false)
-      await confirm('Cancel')
-      expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
-      await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
-      await confirm('Make it public')
-      await told('is public now')
-      expect(await stateOf(shortOf(secret))).toEqual(['unverified'])
-      await row(shortOf(secret)).getByRole('button', { name: 'Remove' }).click()
-      await confirm('Remove it')
-      await told('is removed')
-      expect(await row(shortOf(secret)).count()).toBe(0)
-    })
-
-    it('registers a name on the chain that it says, and follows it until it is final', async () => {
-      const name = freshName('page')
-      await goTo('Register')
-      await page.getByLabel('Name', { exact: true }).fill(name)
-      await page.getByText(`${name}/ is free. It costs 0.01 ETH and gas.`).waitFor()
-      await page.getByRole('button', { name: 'Register', exact: true }).click()
-      await page.locator('dialog').waitFor()
-      expect(await page.locator('dialog').textContent()).toContain('It costs 0.01 ETH and gas.')
-      await confirm('Pay')
-      await followed('finalized', name).waitFor()
-      expect(wallet.chainId).toBe(hubOf().chainId)
-      await told(`${name} is yours.`)
-      await screenshot(page, '4-registered')
-      await page.getByLabel('Name', { exact: true }).fill(name)
-      await page.getByText(`${name} is taken.`).waitFor()
-      await goTo('Bundle')
-      await page.getByRole('link', { name: `${name}/` }).waitFor()
-    })
-
-    it('gets a name below a free community at once, and pays for one below a paid one', async () => {
-      const ask = async (community: string, member: string) => {
-        await page.getByLabel('Community', { exact: true }).fill(community)
-        await page.getByLabel('Your name there').fill(member)
-        await page.getByRole('button', { name: 'Get it' }).click()
-      }
-      const member = freshName('m')
-      await goTo('Communities')
-      await ask('club', member)
-      await told(`club/${member} is yours.`)
-      await ask('guild', member)
-      await page.locator('dialog').filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' }).waitFor()
-      await screenshot(page, '7-paid-community', false)
-      await confirm('Pay')
-      await followed('finalized', `guild/${member}`).waitFor()
-      await screenshot(page, '8-communities')
-    })
-
-    it('makes a name a community, sets a price, and registers for somebody', async () => {
-      const heading = await page.getByRole('heading', { name: '/ as a community' }).textContent()
-      const name = heading!.slice(0, heading!.indexOf('/'))
-      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-      await told(`Names below ${name} are free now.`)
-      await rules(name).getByLabel('Who may register').selectOption('paid')
-      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-      await told('is no amount')
-      await rules(name).getByLabel('Price').fill('0.5')
-      await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-      await told(`Names below ${name} are for 0.5 ETH now.`)
-      const answer = await fetch(`${world().api}/v1/communities/${name}`)
-      expect(await answer.json()).toMatchObject({ prices: [{ network: '1', amount: '500000000000000000' }] })
-      const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
-      await gift.getByLabel('Register for somebody: name').fill('guest')
-      await gift.getByLabel('Wallet').fill(secret)
-      await gift.getByRole('button', { name: 'Give it' }).click()
-      await told(`${name}/guest belongs to`)
-      await screenshot(page, '9-rules')
-    })
-
-    it('makes an API key, shows it once, renames and revokes it', async () => {
-      await goTo('API keys')
-      await page.getByLabel('What it is for').fill('my site')
-      await page.getByRole('button', { name: 'Make a key' }).click()
-      await told('The key is made')
-      expect(await page.locator('.secret code').textContent()).toMatch(/^ck_/)
-      await page.getByLabel('New name').fill('shop')
-      await page.getByRole('button', { name: 'Rename' }).click()
-      await told('The key has its new name.')
-      await page.getByRole('button', { name: 'Revoke: shop' }).click()
-      await confirm('Revoke')
-      await told('shop is revoked.')
-    })
-
-    it('makes a wallet, shows the shares of its key once, and gets the key back by one', async () => {
-      await goTo('Bundle')
-      await page.getByLabel('Name of the new wallet').fill('made')
-      await page.getByRole('button', { name: 'Make it' }).click()
-      await told('The wallet is made')
-      const share = await page.locator('.secret code').first().textContent()
-      await page.getByRole('button', { name: 'I have kept them' }).click()
-      await told('It is marked as backed up.')
-      expect(await page.locator('.secret').count()).toBe(0)
-      const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
-      await page.getByText('Get a key back').click()
-      await page.getByLabel('Address of the wallet').fill((await made.locator('code').getAttribute('title'))!)
-      await page.getByLabel('A share of its key').fill(share!)
-      await page.getByRole('button', { name: 'Sign and get the key' }).click()
-      expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
-    })
-
-    it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
-      await goTo('Register')
-      await page.reload()
-      const key = await sessionKey()
-      const own = wallet.account
-      wallet.account = await freshWallet()
-      await page.getByLabel('Name', { exact: true }).fill(freshName('page'))
-      await page.getByRole('button', { name: 'Register', exact: true }).click()
-      await confirm('Pay')
-      await told('you are signed in as')
-      wallet.account = own
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await told('Signed out.')
-      expect(await page.getByRole('form').count()).toBe(0)
-      expect((await validated(key)).status).toBe(401)
-    })
-
-    it('signs out everywhere', async () => {
-      await page.getByRole('button', { name: 'Test Wallet' }).click()
-      await goTo('API keys')
-      const key = await sessionKey()
-      await page.getByRole('button', { name: 'Sign out everywhere' }).click()
-      await told('Signed out, wherever you were signed in.')
-      expect((await validated(key)).status).toBe(401)
-    })
-
-    it('lets a private wallet in, and warns it before its registration makes it public', async () => {
-      const hidden = await freshWallet()
-      await page.getByRole('button', { name: 'Test Wallet' }).click()
-      await goTo('Bundle')
-      const id = (await page.locator('.card-head code').first().getAttribute('title'))!
-      await page.getByLabel('Address', { exact: true }).fill(hidden.address)
-      await page.getByLabel('Name', { exact: true }).fill('hidden')
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
-      await told('only members see it')
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      wallet.account = hidden
-      await page.getByRole('button', { name: 'Test Wallet' }).click()
-      await page.getByLabel('Id of the cluster').fill(id)
-      await page.getByRole('button', { name: 'Verify my wallet there' }).click()
-      await confirm('Move there')
-      await told('verified there now')
-      expect(await stateOf('you')).toEqual(['verified', 'private'])
-
-      const name = freshName('page')
-      await goTo('Register')
-      await page.getByLabel('Name', { exact: true }).fill(name)
-      await page.getByRole('button', { name: 'Register', exact: true }).click()
-      const warning = page.locator('dialog').filter({ hasText: 'Your wallet becomes public' })
-      await warning.waitFor()
-      await screenshot(page, '5-becomes-public', false)
-      await warning.getByRole('button', { name: 'Cancel' }).click()
-      await warning.waitFor({ state: 'detached' })
-      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(name)
-      await page.getByRole('button', { name: 'Register', exact: true }).click()
-      await confirm('Register all the same')
-      await confirm('Pay')
-      await followed('finalized', name).waitFor()
-      await goTo('Bundle')
-      await row('you').filter({ hasNotText: 'private' }).waitFor()
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await told('Signed out.')
-    })
-
-    it('signs a Solana wallet in', async () => {
-      await page.getByRole('button', { name: 'Test Solana' }).click()
-      await told('Signed in')
-      await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
-      expect(await page.locator('#who code').getAttribute('title')).toBe(solana.address)
-    })
-
-    it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
-      const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })
-      dark.setDefaultTimeout(WAIT_MS)
-      const own = await addEvmWallet(dark, wallet.account, hubOf())
-      const tab = await open(dark)
-      await tab.getByRole('button', { name: 'Test Wallet' }).click()
-      await tab.locator('tbody tr').first().waitFor()
-      expect(own.asked).toContain('personal_sign')
-      await screenshot(tab, '6-dark-narrow')
-      const width = await tab.evaluate('document.documentElement.scrollWidth')
-      expect(width).toBeLessThanOrEqual(360)
-      await dark.close()
-    })
-
-    it('breaks none of its own rules about what it may load', () => {
-      expect(faults).toEqual([])
-    })
+  it('shows the wallets of the browser, and asks nothing of them', async () => {
+    await page.getByRole('button', { name: 'Test Wallet' }).waitFor()
+    await page.getByRole('button', { name: 'Test Solana' }).waitFor()
+    expect(wallet.asked).toEqual([])
+    await screenshot(page, '1-sign-in')
   })
-}
+
+  it('signs in by keyboard alone', async () => {
+    await page.locator('body').press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    for (let i = 0; i < 20; i++) {
+      await page.keyboard.press('Tab')
+      if (String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')) break
+    }
+    await page.keyboard.press('Enter')
+    await told('Signed in')
+    expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
+    await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
+  })
+
+  it('creates a cluster after saying that this is public', async () => {
+    await page.getByRole('button', { name: 'Create a cluster' }).click()
+    expect(await page.locator('dialog').textContent()).toContain('Everybody can see that entry')
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect(await page.locator('tbody tr').count()).toBe(0)
+    await page.getByRole('button', { name: 'Create a cluster' }).click()
+    await confirm('Create it')
+    await told('The cluster is created.')
+    expect(await stateOf('you')).toEqual(['verified'])
+  })
+
+  it('adds wallets, private unless said otherwise, and marks the private one', async () => {
+    const add = async (address: string, name: string, isPrivate: boolean) => {
+      await page.getByLabel('Address', { exact: true }).fill(address)
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      const box = page.getByRole('form', { name: 'Add a wallet' }).getByRole('checkbox')
+      expect(await box.isChecked()).toBe(true)
+      if (!isPrivate) await box.uncheck()
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await told(isPrivate ? 'only members see it' : 'everybody sees it')
+    }
+    await add(friend, 'friend', false)
+    await add(secret, 'secret', true)
+    expect(await stateOf(shortOf(friend))).toEqual(['unverified'])
+    expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
+    await page.getByText('1 private: only members see them').waitFor()
+    await screenshot(page, '2-cluster')
+  })
+
+  it('renames with Enter, and shows a conflict', async () => {
+    const name = row(shortOf(friend)).locator('input')
+    await page.getByLabel('Address', { exact: true }).fill('half an addr')
+    await name.fill('main')
+    await name.press('Enter')
+    await page.locator('#message[data-kind=error]').waitFor()
+    await name.fill('pal')
+    await name.press('Enter')
+    await told('Renamed.')
+    expect(await name.inputValue()).toBe('pal')
+    // input elsewhere on the page stays, and so does the focus
+    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('half an addr')
+    expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
+    await page.getByLabel('Address', { exact: true }).fill('')
+  })
+
+  it('warns before a private entry is made public, and removes after asking', async () => {
+    await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
+    const warning = page.locator('dialog')
+    expect(await warning.textContent()).toContain(`Everybody will see that ${secret} belongs to your cluster`)
+    await screenshot(page, '3-warning', false)
+    await confirm('Cancel')
+    expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
+    await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
+    await confirm('Make it public')
+    await told('is public now')
+    expect(await stateOf(shortOf(secret))).toEqual(['unverified'])
+    await row(shortOf(secret)).getByRole('button', { name: 'Remove' }).click()
+    await confirm('Remove it')
+    await told('is removed')
+    expect(await row(shortOf(secret)).count()).toBe(0)
+  })
+
+  it('registers a name on the chain that it says, and follows it until it is final', async () => {
+    const name = freshName('page')
+    await goTo('Register')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name}/ is free. It costs 0.01 ETH and gas.`).waitFor()
+    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    await page.locator('dialog').waitFor()
+    expect(await page.locator('dialog').textContent()).toContain('It costs 0.01 ETH and gas.')
+    await confirm('Pay')
+    await followed('finalized', name).waitFor()
+    expect(wallet.chainId).toBe(hubOf().chainId)
+    await told(`${name} is yours.`)
+    await screenshot(page, '4-registered')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByText(`${name} is taken.`).waitFor()
+    await goTo('Bundle')
+    await page.getByRole('link', { name: `${name}/` }).waitFor()
+  })
+
+  it('gets a name below a free community at once, and pays for one below a paid one', async () => {
+    const ask = async (community: string, member: string) => {
+      await page.getByLabel('Community', { exact: true }).fill(community)
+      await page.getByLabel('Your name there').fill(member)
+      await page.getByRole('button', { name: 'Get it' }).click()
+    }
+    const member = freshName('m')
+    await goTo('Communities')
+    await ask('club', member)
+    await told(`club/${member} is yours.`)
+    await ask('guild', member)
+    await page.locator('dialog').filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' }).waitFor()
+    await screenshot(page, '7-paid-community', false)
+    await confirm('Pay')
+    await followed('finalized', `guild/${member}`).waitFor()
+    await screenshot(page, '8-communities')
+  })
+
+  it('makes a name a community, sets a price, and registers for somebody', async () => {
+    const heading = await page.getByRole('heading', { name: '/ as a community' }).textContent()
+    const name = heading!.slice(0, heading!.indexOf('/'))
+    await rules(name).getByRole('button', { name: 'Set the rules' }).click()
+    await told(`Names below ${name} are free now.`)
+    await rules(name).getByLabel('Who may register').selectOption('paid')
+    await rules(name).getByRole('button', { name: 'Set the rules' }).click()
+    await told('is no amount')
+    await rules(name).getByLabel('Price').fill('0.5')
+    await rules(name).getByRole('button', { name: 'Set the rules' }).click()
+    await told(`Names below ${name} are for 0.5 ETH now.`)
+    const answer = await fetch(`${world().api}/v1/communities/${name}`)
+    expect(await answer.json()).toMatchObject({ prices: [{ network: '1', amount: '500000000000000000' }] })
+    const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
+    await gift.getByLabel('Register for somebody: name').fill('guest')
+    await gift.getByLabel('Wallet').fill(secret)
+    await gift.getByRole('button', { name: 'Give it' }).click()
+    await told(`${name}/guest belongs to`)
+    await screenshot(page, '9-rules')
+  })
+
+  it('makes an API key, shows it once, renames and revokes it', async () => {
+    await goTo('API keys')
+    await page.getByLabel('What it is for').fill('my site')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await told('The key is made')
+    expect(await page.locator('.secret code').textContent()).toMatch(/^ck_/)
+    await page.getByLabel('New name').fill('shop')
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await told('The key has its new name.')
+    await page.getByRole('button', { name: 'Revoke: shop' }).click()
+    await confirm('Revoke')
+    await told('shop is revoked.')
+  })
+
+  it('makes a wallet, shows the shares of its key once, and gets the key back by one', async () => {
+    await goTo('Bundle')
+    await page.getByLabel('Name of the new wallet').fill('made')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await told('The wallet is made')
+    const share = await page.locator('.secret code').first().textContent()
+    await page.getByRole('button', { name: 'I have kept them' }).click()
+    await told('It is marked as backed up.')
+    expect(await page.locator('.secret').count()).toBe(0)
+    const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
+    await page.getByText('Get a key back').click()
+    await page.getByLabel('Address of the wallet').fill((await made.locator('code').getAttribute('title'))!)
+    await page.getByLabel('A share of its key').fill(share!)
+    await page.getByRole('button', { name: 'Sign and get the key' }).click()
+    expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
+  })
+
+  it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
+    await goTo('Register')
+    await page.reload()
+    const key = await sessionKey()
+    const own = wallet.account
+    wallet.account = await freshWallet()
+    await page.getByLabel('Name', { exact: true }).fill(freshName('page'))
+    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    await confirm('Pay')
+    await told('you are signed in as')
+    wallet.account = own
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await told('Signed out.')
+    expect(await page.getByRole('form').count()).toBe(0)
+    expect((await validated(key)).status).toBe(401)
+  })
+
+  it('signs out everywhere', async () => {
+    await page.getByRole('button', { name: 'Test Wallet' }).click()
+    await goTo('API keys')
+    const key = await sessionKey()
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await told('Signed out, wherever you were signed in.')
+    expect((await validated(key)).status).toBe(401)
+  })
+
+  it('lets a private wallet in, and warns it before its registration makes it public', async () => {
+    const hidden = await freshWallet()
+    await page.getByRole('button', { name: 'Test Wallet' }).click()
+    await goTo('Bundle')
+    const id = (await page.locator('.card-head code').first().getAttribute('title'))!
+    await page.getByLabel('Address', { exact: true }).fill(hidden.address)
+    await page.getByLabel('Name', { exact: true }).fill('hidden')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await told('only members see it')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    wallet.account = hidden
+    await page.getByRole('button', { name: 'Test Wallet' }).click()
+    await page.getByLabel('Id of the cluster').fill(id)
+    await page.getByRole('button', { name: 'Verify my wallet there' }).click()
+    await confirm('Move there')
+    await told('verified there now')
+    expect(await stateOf('you')).toEqual(['verified', 'private'])
+
+    const name = freshName('page')
+    await goTo('Register')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    const warning = page.locator('dialog').filter({ hasText: 'Your wallet becomes public' })
+    await warning.waitFor()
+    await screenshot(page, '5-becomes-public', false)
+    await warning.getByRole('button', { name: 'Cancel' }).click()
+    await warning.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(name)
+    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    await confirm('Register all the same')
+    await confirm('Pay')
+    await followed('finalized', name).waitFor()
+    await goTo('Bundle')
+    await row('you').filter({ hasNotText: 'private' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await told('Signed out.')
+  })
+
+  it('signs a Solana wallet in', async () => {
+    await page.getByRole('button', { name: 'Test Solana' }).click()
+    await told('Signed in')
+    await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
+    expect(await page.locator('#who code').getAttribute('title')).toBe(solana.address)
+  })
+
+  it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
+    const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })
+    dark.setDefaultTimeout(WAIT_MS)
+    const own = await addEvmWallet(dark, wallet.account, hubOf())
+    const tab = await open(dark)
+    await tab.getByRole('button', { name: 'Test Wallet' }).click()
+    await tab.locator('tbody tr').first().waitFor()
+    expect(own.asked).toContain('personal_sign')
+    await screenshot(tab, '6-dark-narrow')
+    const width = await tab.evaluate('document.documentElement.scrollWidth')
+    expect(width).toBeLessThanOrEqual(360)
+    await dark.close()
+  })
+
+  it('breaks none of its own rules about what it may load', () => {
+    expect(faults).toEqual([])
+  })
+})

@@ -5,9 +5,19 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
-import { ask, freshName, freshWallet, hubOf, type Quote, sendRegistration, world } from '../support/world.js'
-
-const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}` as const
+import {
+  addressWord,
+  ask,
+  callOf,
+  freshName,
+  freshWallet,
+  hubOf,
+  nameWord,
+  quoteOn,
+  readOwner,
+  sendRegistration,
+  world,
+} from '../support/world.js'
 
 describe('two wallets that bid for one name in one block', () => {
   it('one gets the name, the other lost_bid and its money back', async () => {
@@ -17,32 +27,16 @@ describe('two wallets that bid for one name in one block', () => {
     const credit = { eid: 0, amountWei: `${10n ** 16n}` }
     expect(beaten).toMatchObject({ tx: losing, names: [{ name, outcome: 'lost' }], credit })
     await until.status(world(), winning, 'finalized')
-    expect((await ask('GET', `/v1/names/address/${winner.address}`)).body).toMatchObject({
-      address: winner.address.toLowerCase(),
-      type: 'evm',
-      clusterName: name,
-      walletName: 'main',
-      isVerified: true,
-    })
+    const record = { address: winner.address.toLowerCase(), clusterName: name, walletName: 'main', isVerified: true }
+    expect((await ask('GET', `/v1/names/address/${winner.address}`)).body).toMatchObject(record)
     expect(await ask('GET', `/v1/names/address/${loser.address}`)).toMatchObject({
       status: 404,
       body: { clusterName: null },
     })
-    const owner = await reader.readContract({
-      address: contracts.hub,
-      abi: hubAbi,
-      functionName: 'ownerOf',
-      args: [nameWord(name)],
-    })
-    expect(owner).toBe(word(winner.address))
+    expect(await readOwner(nameWord(name))).toBe(addressWord(winner.address))
 
-    const refund = () =>
-      reader.readContract({
-        address: contracts.hub,
-        abi: hubAbi,
-        functionName: 'refundOf',
-        args: [0, word(loser.address)],
-      })
+    const args = [0, addressWord(loser.address)] as const
+    const refund = () => reader.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'refundOf', args })
     expect(await refund()).toBe(10n ** 16n)
     const before = await reader.getBalance({ address: loser.address })
     const hash = await walletOf({ rpcUrl }, chainId, loser).sendTransaction({
@@ -72,13 +66,11 @@ async function contest(attempts = 10): Promise<Contest> {
   const { reader, rpcUrl, chainId } = hubOf()
   const [a, b, name] = [await freshWallet(), await freshWallet(), freshName()]
   const sign = async (account: PrivateKeyAccount): Promise<Hex> => {
-    const { transactionData } = await quote(account.address, name)
+    const quote = await quoteOn('1', account.address, [{ name }])
     const wallet = walletOf({ rpcUrl }, chainId, account)
-    const { to, data, value } = transactionData
     // a gas limit with a margin, as wallets set it: crediting a lost bid takes more than the winning one that is
     // estimated
-    const gas = 300_000n
-    const request = await wallet.prepareTransactionRequest({ to, data, value: BigInt(value), gas })
+    const request = await wallet.prepareTransactionRequest({ ...callOf(quote), gas: 300_000n })
     return wallet.signTransaction(request)
   }
   const signed = await Promise.all([sign(a), sign(b)])
@@ -96,11 +88,6 @@ async function contest(attempts = 10): Promise<Contest> {
   return isInOrder
     ? { winner: a, loser: b, winning: hashes[0]!, losing: hashes[1]!, name }
     : { winner: b, loser: a, winning: hashes[1]!, losing: hashes[0]!, name }
-}
-
-async function quote(sender: string, name: string): Promise<Quote> {
-  const { body } = await ask<Quote>('POST', '/v1/names/register/evm', { network: '1', sender, names: [{ name }] })
-  return body
 }
 
 describe('a registration of several names', () => {
@@ -156,19 +143,14 @@ describe('a registration of several names', () => {
       wallets: [{ name: 'main', isVerified: true }],
     })
     const events = [
-      await until.event(
-        world(),
-        ({ type, data }) => type === 'CREATE_CLUSTER' && data.cluster_id === owned[0]!.clusterId,
+      ...['CREATE_CLUSTER', 'ADD_WALLET'].map((kind) =>
+        until.event(world(), ({ type, data }) => type === kind && data.cluster_id === owned[0]!.clusterId),
       ),
-      await until.event(world(), ({ type, data }) => type === 'ADD_WALLET' && data.cluster_id === owned[0]!.clusterId),
-      await until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === one),
-      await until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === two),
+      ...[one, two].map((name) =>
+        until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === name),
+      ),
     ]
-    const numbers = events.map(({ id }) => Number(id.split('-')[2]))
+    const numbers = (await Promise.all(events)).map(({ id }) => Number(id.split('-')[2]))
     expect(numbers).toEqual([0, 1, 2, 3].map((i) => numbers[0]! + i))
   })
 })
-
-function nameWord(name: string): `0x${string}` {
-  return `0x${Buffer.from(name).toString('hex').padEnd(64, '0')}`
-}

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
 import { requirementsHash } from '../../src/registry/community/requirements.js'
 import { encodePayment } from '../../src/registry/journal/payment.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Member, memberOf } from '../api/members.js'
 import { type FeedEvent, readFeed } from '../api/mirror.js'
-import { type ApiWorld, bid, randomHash } from '../api/support.js'
+import { bid, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { lookupsOf, testGateway } from '../support/ens.js'
-import { bytesOf, expectOk, startObservedApi, wordOf } from './observedApi.js'
+import { bytesOf, expectOk, useObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
 /**
@@ -19,8 +19,10 @@ const RECIPIENT = `0x${'55'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`
 const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
 
-let world: ApiWorld
-let logged: readonly string[]
+const { world, logged } = useObservedApi({
+  ens: testGateway(),
+  configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
+})
 /** alice holds foo, with pat and paul (Solana) in private; bob holds bar. eve and emil (Solana) are nowhere. */
 let alice: Member
 let bob: Member
@@ -31,10 +33,6 @@ let emil: Member
 let foo: string
 
 beforeAll(async () => {
-  ;({ world, logged } = await startObservedApi({
-    ens: testGateway(),
-    configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
-  }))
   ;[alice, bob, pat, eve] = [await memberOf(world), await memberOf(world), await memberOf(world), await memberOf(world)]
   ;[paul, emil] = [await memberOf(world, solanaAccount()), await memberOf(world, solanaAccount())]
   await world.append('mainnet', [
@@ -49,7 +47,6 @@ beforeAll(async () => {
   await expectOk(alice.add(listed))
   for (const member of [pat, paul]) await expectOk(member.verify(foo))
 })
-afterAll(() => world.stop())
 
 const configure = (as: Member, name: string, rules: object = {}) =>
   as.call('PUT', `/v1/communities/${name}`, { ...FREE, ...rules })

@@ -1,20 +1,18 @@
 import bs58 from 'bs58'
-import { expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
-import { type ApiWorld, type ApiWorldOptions, logInto, startApi } from '../api/support.js'
+import { type ApiWorld, type ApiWorldOptions, logInto, useApi } from '../api/support.js'
 
 /** An API whose log lines and metric labels are kept: all that leaves it beside answers. */
-export async function startObservedApi(
-  options: ApiWorldOptions,
-): Promise<{ world: ApiWorld; logged: readonly string[] }> {
+export function useObservedApi(options: ApiWorldOptions): { world: ApiWorld; logged: readonly string[] } {
   const logged: string[] = []
-  const world = await startApi({
+  const world = useApi({
     ...options,
     log: logInto(logged),
     metrics: { requests: { observe: (labels) => void logged.push(JSON.stringify(labels)) } },
   })
   // streams end after what they have, and nothing waits
-  world.release()
+  beforeAll(() => world.release())
   return { world, logged }
 }
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { encodeChange } from '../../src/registry/journal/change.js'
-import { type ApiWorld, bid, randomAddress, START_MS, startApi } from '../api/support.js'
+import { bid, randomAddress, START_MS, useApi } from '../api/support.js'
 import { bytesOf } from './observedApi.js'
 
 /** Wallets of a cluster in private, and in public. */
@@ -14,11 +14,10 @@ const EVEN = { low: 0.3, high: 0.7 }
 const ROUNDS = 3
 const FOLD = 1_000
 
-let world: ApiWorld
 const hidden = Array.from({ length: WALLETS }, randomAddress)
 
+const world = useApi()
 beforeAll(async () => {
-  world = await startApi()
   for (const name of ['secretive', 'plain']) {
     const owner = randomAddress()
     await world.append('mainnet', [bid({ from: owner, name })])
@@ -35,7 +34,6 @@ beforeAll(async () => {
     if (name === 'secretive') await add(hidden, true)
   }
 })
-afterAll(() => world.stop())
 
 /** How often a sample of the first kind is slower than one of the second (Mann and Whitney's U, as a share). */
 function shareSlower(first: readonly number[], second: readonly number[]): number {
