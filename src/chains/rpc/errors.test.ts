@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf, serve } from '../../../test/support/httpServer.js'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
@@ -78,17 +77,14 @@ const TOO_OFTEN: readonly Wording[] = [
 ]
 
 let anvil: Anvil
-let proxy: FaultProxy | undefined
-let server: Server | undefined
+let node: Pick<FaultProxy, 'stop'> | undefined
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID })
 })
 afterAll(() => anvil.stop())
 afterEach(async () => {
-  await proxy?.stop()
-  server?.close()
-  proxy = undefined
-  server = undefined
+  await node?.stop()
+  node = undefined
 })
 
 /** Fault of a pool with one node, and its callback's. */
@@ -101,10 +97,8 @@ async function faultOf(url: string, method: string): Promise<RpcError> {
 
 /** A node of the chain that answers one method with a provider's error. */
 async function sayer({ status, code, message, data }: Wording, headers: Record<string, string> = {}): Promise<string> {
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
+  const server = await serve(async (request, response) => {
+    const { id, method } = JSON.parse(await bodyOf(request))
     if (method === 'eth_chainId') response.end(JSON.stringify({ id, result: `0x${CHAIN_ID.toString(16)}` }))
     else if (method === 'eth_getBlockByNumber') response.end(JSON.stringify({ id, result: { hash: '0xab' } }))
     else {
@@ -112,8 +106,8 @@ async function sayer({ status, code, message, data }: Wording, headers: Record<s
       response.writeHead(status, headers).end(text)
     }
   })
-  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  node = server
+  return server.url
 }
 
 describe('what nodes and providers say', () => {
@@ -172,11 +166,12 @@ describe('an answer that can not be used', () => {
     ['truncate', ''],
     ['drop', ''],
   ])('%s is a fault of the node', async (kind, words) => {
-    proxy = await startFaultProxy({
+    const proxy = await startFaultProxy({
       target: anvil,
       seed: 3,
       faults: ({ method }) => (method === 'eth_gasPrice' ? kind : null),
     })
+    node = proxy
     const error = await faultOf(proxy.rpcUrl, 'eth_gasPrice')
     expect(error.fault).toBe('transient')
     expect(error.message).toContain(words)
