@@ -1,6 +1,6 @@
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createContexts } from '../../src/api/http/context.js'
 import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
@@ -24,21 +24,21 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
-import { type PaymentWorld, RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */
 const [PRICE, TOKEN_PRICE] = [30_000_000n, 500n]
 const BACK = 'lost_bid name_taken refused'
 const WAIT = { timeout: 20_000, interval: 100 }
 
-let world: PaymentWorld
+const world = useWorld(() => startPaymentWorld())
 let context: Context
 let mint: PublicKey
 let recipient: PublicKey
 const CONFIG = { serviceDomain: '', tokenKey: Buffer.alloc(32) }
 
 beforeAll(async () => {
-  world = await startPaymentWorld()
   const { bridge, connection } = world
   context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
@@ -56,9 +56,6 @@ beforeAll(async () => {
   ]
   const rules = communityRulesInput.parse({ prices })
   await change({ kind: 'configure_community', actor: null, community: 'club', rules })
-})
-afterAll(async () => {
-  await world?.stop()
 })
 beforeEach(() => {
   world.bridge.aheadMs = 0

@@ -69,6 +69,8 @@ const TOO_WIDE: readonly Wording[] = [
   { status: 200, code: -32603, message: 'block range is too wide (maximum 429)' },
 ]
 
+const LAGS = { status: 200, code: -32000 }
+
 /** Answers to who asks too often. */
 const TOO_OFTEN: readonly Wording[] = [
   ...RATE_LIMITS,
@@ -111,19 +113,19 @@ async function sayer({ status, code, message, data }: Wording, headers: Record<s
 }
 
 describe('what nodes and providers say', () => {
-  it.each(TOO_WIDE)('a range too wide: $message', async (wording) => {
+  it.each([
+    ...TOO_WIDE.map((wording) => ({ ...wording, fault: 'too_much' })),
+    ...SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
+    // a node that lags refuses nothing: another may know it
+    ...['header not found', 'unknown block'].map((message) => ({ ...LAGS, message, fault: 'transient' })),
+  ])('$fault: $message', async ({ fault, ...wording }) => {
     const url = await sayer(wording)
-    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('too_much')
+    expect((await faultOf(url, 'eth_getLogs')).fault).toBe(fault)
   })
 
   it.each(TOO_OFTEN)('asked too often: $message', async (wording) => {
     const url = await sayer(wording, { 'retry-after': '3' })
     expect(await faultOf(url, 'eth_getLogs')).toMatchObject({ fault: 'rate_limited', retryAfterMs: 3_000 })
-  })
-
-  it.each(SERVER_ERRORS)('away: $message', async (wording) => {
-    const url = await sayer(wording)
-    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
   })
 
   it.each<Wording>([
@@ -150,14 +152,6 @@ describe('what nodes and providers say', () => {
   it.each([...REVERTS, ...SERVER_ERRORS])('$message is no failure of the EVM`s rules', async (wording) => {
     expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
   })
-
-  it.each(['header not found', 'unknown block'])(
-    'a node that lags, "%s", is no refusal: another may know it',
-    async (message) => {
-      const url = await sayer({ status: 200, code: -32000, message })
-      expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
-    },
-  )
 })
 
 describe('an answer that can not be used', () => {

@@ -69,13 +69,21 @@ const pool = (...nodes: { url: string }[]): Rpc =>
 const gasPrice = (rpc: Rpc) => rpc.call<string>('eth_gasPrice', [])
 const asked = ({ calls }: { calls: string[] }) => calls.filter((method) => method === 'eth_gasPrice').length
 
+/** A pool of a node that asks to wait until it is free. */
+async function busyNode() {
+  let isBusy = true
+  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
+  const free = () => {
+    isBusy = false
+  }
+  return { only, rpc: pool(only), free }
+}
+
 describe('a node that asks to wait', () => {
   it('is not asked until then, though it is the only one', async () => {
-    let isBusy = true
-    const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-    const rpc = pool(only)
+    const { only, rpc, free } = await busyNode()
     await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
-    isBusy = false
+    free()
     const started = performance.now()
     await expect(gasPrice(rpc)).rejects.toThrow('asked to wait')
     expect(asked(only)).toBe(1)
@@ -186,9 +194,7 @@ it('names a node that the chain refutes, and asks it after the others, though it
 })
 
 it('waits no longer for a node than it asked for, whatever is done to the clock', async () => {
-  let isBusy = true
-  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-  const rpc = pool(only)
+  const { rpc, free } = await busyNode()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 })
   try {
     await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
@@ -196,18 +202,16 @@ it('waits no longer for a node than it asked for, whatever is done to the clock'
     // as a time server does with a host that started in the future
     vi.useRealTimers()
   }
-  isBusy = false
+  free()
   const answers = () => gasPrice(rpc).then(Boolean, () => false)
   expect(await waitFor(answers, 1_000 * WAIT_S + 4_000, 50)).toBe(true)
 })
 
 describe('uses of the same nodes', () => {
   it('have rests of their own: a 429 for the API mutes no indexer', async () => {
-    let isBusy = true
-    const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-    const rpc = pool(only)
+    const { rpc, free } = await busyNode()
     await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('no RPC URL answers')
-    isBusy = false
+    free()
     await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('asked to wait')
     expect(await gasPrice(rpc)).toMatch(/^0x/)
     expect(await gasPrice(rpc.forUse('relay'))).toMatch(/^0x/)
