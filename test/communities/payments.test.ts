@@ -20,11 +20,11 @@ beforeAll(async () => {
   const prices = [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', TOKEN_PRICE, token)]
   await at.configure('club', { prices })
   await at.configure('early', { prices, startsAt: '2999-01-01T00:00:00Z' })
-  const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-  await at.configure('gated', { prices, requirements })
+  await at.configure('gated', { prices, requirements: gated() })
   await at.mint(token, 1, 1_000n)
 })
 
+const gated = () => [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
 const outcomeOf = (tx: Hex) => at.outcomeOf(tx)
 
 describe('a payment', () => {
@@ -197,8 +197,7 @@ describe('the judge', () => {
   })
 
   it('goes by the rules of each payment’s own time', async () => {
-    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const first = await at.pay({ community: 'early', name: 'first', by: 5 })
     const pastMs = 1_000 * Number((await timeOf('1')) + 1n)
     await expect.poll(() => Date.now(), { interval: 50, timeout: 5_000 }).toBeGreaterThan(pastMs)
@@ -228,8 +227,7 @@ describe('what changes while a payment is judged', () => {
   })
 
   it('is the payment, which a rewind takes back: it is waited for no more', async () => {
-    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const { id } = await at.pay({ community: 'early', name: 'gone' })
     await at.confirm()
     let nowMs = Date.now()
