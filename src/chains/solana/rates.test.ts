@@ -69,16 +69,16 @@ async function ratesAt(atFirstMs: number) {
   const hub = hubOf((...call) => nodeOf(solUsd)(...call))
   const rates = createRates(hub, feeds, () => nowMs)
   await rates()
-  const then = (laterMs: number) => {
+  const after = (laterMs: number) => {
     ;[nowMs, solUsd] = [nowMs + laterMs, 200]
     return rates()
   }
-  return { then }
+  return { after }
 }
 
 it('is refused where it jumped since the last quotes', async () => {
-  const { then } = await ratesAt(NOW_S * 1_000)
-  await expect(then(3_000)).rejects.toThrow(/the price feed solUsd .* is refused/)
+  const { after } = await ratesAt(NOW_S * 1_000)
+  await expect(after(3_000)).rejects.toThrow(/the price feed solUsd .* is refused/)
 })
 
 it('takes the least price of gas that a node tells: nothing else bounds it', async () => {
@@ -95,8 +95,8 @@ it('takes the least price of gas that a node tells: nothing else bounds it', asy
 })
 
 it('compares no price with one from before the clock was set back', async () => {
-  const { then } = await ratesAt((NOW_S + 500) * 1_000)
-  expect(await then(-3_600_000)).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
+  const { after } = await ratesAt((NOW_S + 500) * 1_000)
+  expect(await after(-3_600_000)).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
 })
 
 const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }

@@ -20,6 +20,7 @@ const done = (change: Partial<Mined> = {}) => mined({ isConfirmed: true, ...chan
 const record = (event: object) => ({ do: 'record', event })
 const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
+const permanent = { class: 'permanent', reason: 'gas_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
 const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
@@ -125,7 +126,6 @@ describe('apply', () => {
   })
 
   it('parks at once what can never go through and holds no nonce', () => {
-    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
       reason: 'permanent_error',
@@ -134,7 +134,6 @@ describe('apply', () => {
 
   it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
     expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({ state: 'sent', release: 'queue', nextMs: NOW })
-    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
     expect(apply(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
