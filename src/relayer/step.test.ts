@@ -173,8 +173,29 @@ async function live(commands: readonly Command[], refusesSecond: boolean, policy
   await withoutFaults()
   return model
 }
-const states = (model: Model) => Object.fromEntries([...model.rows].map(([name, { state }]) => [name, state]))
-const all = (state: string) => Object.fromEntries(IDS.map((name) => [name, state]))
+/** What has to hold at the end of every history. */
+const every = (
+  histories: fc.Arbitrary<Command[]>,
+  check: (model: Model) => void,
+  { refusesSecond = false, policy = POLICY, numRuns = 500 } = {},
+) =>
+  fc.assert(
+    fc.asyncProperty(histories, async (commands) => check(await live(commands, refusesSecond, policy))),
+    { numRuns },
+  )
+
+function expectAllOnce(model: Model, when?: string): void {
+  for (const [name, { state }] of model.rows)
+    expect([state, executionsOf(model, name).length], when).toEqual(['confirmed', 1])
+  expect(usedNonces(model)).toBe(model.nextNonce)
+}
+
+function expectOnceOrParked(model: Model, why: string): void {
+  for (const [name, { state, reason }] of model.rows) {
+    expect(executionsOf(model, name).length).toBe(state === 'confirmed' ? 1 : 0)
+    if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', why])
+  }
+}
 
 describe('a delivery', () => {
   it('goes from queued to confirmed step by step', async () => {
@@ -200,80 +221,43 @@ describe('a delivery', () => {
         await run({ do: 'crash', at })
         await step('a')
         await withoutFaults()
-        expect(states(model)).toEqual(all('confirmed'))
-        expect(executionsOf(model, 'a'), `${at} after ${before} steps`).toHaveLength(1)
-        expect(usedNonces(model)).toBe(model.nextNonce)
+        expectAllOnce(model, `${at} after ${before} steps`)
       }
     }
   })
 
   it('is executed exactly once under any faults, by a receiver that would take it twice', async () => {
-    await fc.assert(
-      fc.asyncProperty(history(), async (commands) => {
-        const model = await live(commands, false)
-        expect(states(model)).toEqual(all('confirmed'))
-        for (const name of IDS) expect(executionsOf(model, name)).toHaveLength(1)
-        expect(usedNonces(model)).toBe(model.nextNonce)
-      }),
-      { numRuns: 500 },
-    )
+    await every(history(), expectAllOnce)
   })
 
   it('is executed exactly once beside strangers who execute it too, and leaves no gap in the nonces', async () => {
-    await fc.assert(
-      fc.asyncProperty(history(stranger), async (commands) => {
-        const model = await live(commands, true)
-        expect(states(model)).toEqual(all('confirmed'))
-        for (const name of IDS) expect(executionsOf(model, name)).toHaveLength(1)
-        expect(usedNonces(model)).toBe(model.nextNonce)
-      }),
-      { numRuns: 500 },
-    )
+    await every(history(stranger), expectAllOnce, { refusesSecond: true })
   })
 
   it('never gets another nonce while its own may still count, even when others use the key', async () => {
-    await fc.assert(
-      fc.asyncProperty(history(foreignNonce), async (commands) => {
-        const model = await live(commands, false)
-        for (const [name, { state, reason }] of model.rows) {
-          expect(executionsOf(model, name).length).toBe(state === 'confirmed' ? 1 : 0)
-          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'nonce_taken'])
-        }
-      }),
-      { numRuns: 1_000 },
-    )
+    await every(history(foreignNonce), (model) => expectOnceOrParked(model, 'nonce_taken'), { numRuns: 1_000 })
   })
 
   it('can be parked and resumed at any time', async () => {
-    await fc.assert(
-      fc.asyncProperty(history(operator), async (commands) => {
-        const model = await live(commands, false)
-        for (const [name, { state, reason }] of model.rows) {
-          expect(executionsOf(model, name).length).toBe(state === 'confirmed' ? 1 : 0)
-          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'operator'])
-        }
-        expect(usedNonces(model)).toBe(model.nextNonce)
-      }),
-      { numRuns: 500 },
-    )
+    await every(history(operator), (model) => {
+      expectOnceOrParked(model, 'operator')
+      expect(usedNonces(model)).toBe(model.nextNonce)
+    })
   })
 
   it('never costs more than its cap, cancels aside, and ends parked when that is used up', async () => {
     const policy = { ...POLICY, spendCapWei: 4n * 10n ** 14n }
-    await fc.assert(
-      fc.asyncProperty(history(), async (commands) => {
-        const model = await live(commands, false, policy)
-        for (const [name, { state, reason }] of model.rows) {
-          const burnt = model.blocks
-            .flatMap(({ txs }) => txs)
-            .filter(({ tx }) => tx.id === name && tx.purpose === 'deliver')
-            .reduce((sum, { feeWei }) => sum + feeWei, 0n)
-          expect(burnt + 5n).toBeLessThanOrEqual(policy.spendCapWei)
-          if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', 'spend_cap'])
-        }
-      }),
-      { numRuns: 500 },
-    )
+    const expectWithin = (model: Model) => {
+      expectOnceOrParked(model, 'spend_cap')
+      for (const name of model.rows.keys()) {
+        const burnt = model.blocks
+          .flatMap(({ txs }) => txs)
+          .filter(({ tx }) => tx.id === name && tx.purpose === 'deliver')
+          .reduce((sum, { feeWei }) => sum + feeWei, 0n)
+        expect(burnt + 5n).toBeLessThanOrEqual(policy.spendCapWei)
+      }
+    }
+    await every(history(), expectWithin, { policy })
   })
 
   it('has histories in which everything happens', async () => {

@@ -10,6 +10,11 @@ const hub = { ...common, label: '1', role: 'hub', chainId: 9_001 }
 const spoke = { ...common, label: '10', role: 'spoke', chainId: 9_010 }
 const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
+/** Those between which messages are carried. */
+const [linkedHub, linkedSpoke] = [
+  { ...hub, ...ends },
+  { ...spoke, eid: 2 },
+]
 
 const pathOf = (chains: readonly object[], carriesPayments = false) => {
   const open = parseChainsFile({ chains }, 'test').chains.map((config, i) =>
@@ -25,31 +30,12 @@ const planOf = (chains: readonly object[], carriesPayments = false) => {
 it.each<[string, object[], boolean, string[]]>([
   ['nothing is carried to a hub alone', [hub], false, []],
   ['payments on Solana are', [hub], true, ['1 path']],
-  [
-    'messages of a spoke are',
-    [
-      { ...spoke, eid: 2 },
-      { ...hub, ...ends },
-    ],
-    false,
-    ['1 path'],
-  ],
-  [
-    'nothing is carried to contracts of others',
-    [
-      { ...hub, watchOnly: {} },
-      { ...spoke, eid: 2 },
-    ],
-    false,
-    [],
-  ],
+  ['messages of a spoke are', [linkedSpoke, linkedHub], false, ['1 path']],
+  ['nothing is carried to contracts of others', [{ ...hub, watchOnly: {} }, linkedSpoke], false, []],
   ['a hub that takes payments refunds them', [{ ...hub, communityPayments }], false, ['1']],
   [
     'so does a spoke, behind the hub',
-    [
-      { ...spoke, eid: 2, communityPayments },
-      { ...hub, ...ends, communityPayments },
-    ],
+    [linkedSpoke, linkedHub].map((chain) => ({ ...chain, communityPayments })),
     false,
     ['1 path', '10'],
   ],
@@ -62,7 +48,7 @@ describe('the path to a hub', () => {
   const base = { ...spoke, label: '8453', chainId: 9_453, eid: 3, contract: address('bb') }
 
   it('names the ends of every lane, spokes by their numbers', () => {
-    const { targets } = pathOf([{ ...spoke, eid: 2 }, { ...hub, ...ends }, base])
+    const { targets } = pathOf([linkedSpoke, linkedHub, base])
     expect(targets[0]!.path).toEqual({
       lane: {
         hub: { eid: ends.eid, contract: common.contract, isLocal: false },
@@ -87,7 +73,7 @@ describe('the path to a hub', () => {
     [true, undefined, false],
     [false, messageLib, false],
   ])('is a local one where chain (%s) and library (%s) are: %s', (local, library, isLocal) => {
-    const chain = { ...hub, ...ends, local, ...(library && { messageLib: library }) }
+    const chain = { ...linkedHub, local, ...(library && { messageLib: library }) }
     const { path } = pathOf([chain, base]).targets[0]!
     expect([path!.lane.hub.isLocal, path!.messageLib]).toEqual([isLocal, isLocal ? messageLib : null])
   })
@@ -95,7 +81,7 @@ describe('the path to a hub', () => {
   it.each<[object, object, string]>([
     [{ ...hub, eid: 1 }, base, 'chain "1" lacks eid and endpoint'],
     [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" lacks eid and endpoint'],
-    [{ ...hub, ...ends }, spoke, 'chain "10" lacks eid'],
+    [linkedHub, spoke, 'chain "10" lacks eid'],
   ])('is none where an end is unknown: %#', (first, second, lack) => {
     const { targets, problem } = pathOf([first, second])
     expect(targets).toEqual([])

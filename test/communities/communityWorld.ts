@@ -4,9 +4,15 @@ import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/t
 import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
-import type { CommunityPaymentRequest, EvmCommunityPayment, ReleaseSigner } from '../../src/chains/chain.js'
+import {
+  ChainUnavailableError,
+  type CommunityPaymentRequest,
+  type EvmCommunityPayment,
+  type ReleaseSigner,
+} from '../../src/chains/chain.js'
 import { structOf } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
+import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
@@ -175,7 +181,28 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
   const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, tx)
 
+  /** What the answer for a transaction says: of status, reason, refund and, where it is asked for, payout. */
+  async function outcomeOf(tx: Hex, { withPayout = false } = {}): Promise<string> {
+    const { status: is, reason, refund, payout } = await status(tx)
+    return [is, reason, refund, withPayout ? payout : undefined].filter((part) => part !== undefined).join(' ')
+  }
+  /** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
+  async function pass(days: number): Promise<void> {
+    for (const side of [world.hub, world.spoke]) {
+      await side.test.increaseTime({ seconds: days * DAY_S })
+      await side.test.mine({ blocks: 1 })
+    }
+    world.aheadMs += days * DAY_S * 1_000 + 600_000
+  }
+  /** Takes a payment back as its payer, once the contract allows it. */
+  async function reclaim(by: number, id: Hex | null): Promise<void> {
+    const args = [await structsOf(id!)] as const
+    await call(by, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'reclaim', args }))
+    await confirm()
+  }
+
   return {
+    ...{ outcomeOf, pass, reclaim },
     ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },
     ...{
       quote,
@@ -195,10 +222,16 @@ export async function startCommunityWorld(communities: readonly string[]) {
       addressOf,
       status,
     },
-    async stop() {
-      await world.stop()
-    },
+    stop: world.stop,
   }
+}
+
+const DAY_S = 86_400
+
+/** A chain that can not be asked for balances. */
+export const AWAY: BalancePort = {
+  label: '8453',
+  tokenBalance: async () => Promise.reject(new ChainUnavailableError('away')),
 }
 
 export const NATIVE: Hex = `0x${'00'.repeat(20)}`

@@ -3,7 +3,8 @@ import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { createBalancePort } from '../../src/chains/evm/community/port.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { type CommunityWorld, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { startCommunityWorld } from './communityWorld.js'
 
 /** More than the judge takes in two steps, after which the first ones are due again. */
 const WAITING = 210
@@ -12,22 +13,18 @@ const MS_A_PAYMENT = (2 * 20_000) / 8
 /** A step that lasts longer ends the lead of the whole network (src/ops/worker.ts). */
 const STEP_LIMIT_MS = 5 * 60_000
 
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club', 'gated', 'other']))
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 /** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
 let behind = 0
 beforeAll(async () => {
-  at = await startCommunityWorld(['club', 'gated', 'other'])
   proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) => {
     if (method !== 'eth_call' || behind === 0) return undefined
     behind -= 1
     return (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${'1'.padStart(64, '0')}${'0'.repeat(64)}` })
   })
 })
-afterAll(async () => {
-  await proxy?.stop()
-  await at?.stop()
-})
+afterAll(() => proxy?.stop())
 
 /** Sets a community's price, and asks for a unit of a new token on the spoke. */
 async function gate(community: string): Promise<void> {

@@ -1,8 +1,7 @@
 import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { payoutsOf } from '../../src/api/communities/payouts.js'
-import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { createChainRpc } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
@@ -14,41 +13,28 @@ import { communityNameAvailability } from '../../src/db/registry/communityNames.
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
-import { type CommunityWorld, NATIVE, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { AWAY, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 /** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */
 
 const PRICE = 1_000n
-const DAY_S = 86_400
-const DAY_MS = DAY_S * 1_000
-let at: CommunityWorld
+const DAY_MS = 86_400_000
+const at = useWorld(() => startCommunityWorld(['club', 'trap']))
 let token: Hex
 
 beforeAll(async () => {
-  at = await startCommunityWorld(['club', 'trap'])
   token = await at.deployToken()
   await at.configure('club', { prices: [at.price('1', PRICE), at.price('8453', PRICE)] })
 })
-afterAll(() => at?.stop())
 
-async function outcomeOf(tx: Hex) {
-  const { status, reason, refund, payout } = await at.status(tx)
-  return [status, reason, refund, payout].filter((part) => part !== undefined).join(' ')
-}
+const outcomeOf = (tx: Hex) => at.outcomeOf(tx, { withPayout: true })
 const tell = (mode: number) =>
   at.tokenCall('1', token, encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }))
 const jobOf = async (id: Hex | null) =>
   (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
 const parkedJobs = async () =>
   (await openJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(({ state }) => state === 'parked')
-/** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
-async function pass(days: number): Promise<void> {
-  for (const side of [at.world.hub, at.world.spoke]) {
-    await side.test.increaseTime({ seconds: days * DAY_S })
-    await side.test.mine({ blocks: 1 })
-  }
-  at.world.aheadMs += days * DAY_MS + 600_000
-}
 
 describe('the money of a name that was bought', () => {
   it('is its recipient’s at the relayer’s word, as soon as the registration is final', async () => {
@@ -83,7 +69,7 @@ describe('the money of a name that was bought', () => {
     await at.judge()
     await at.giveBack({ releaseAfterMs: DAY_MS })
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
-    await pass(1)
+    await at.pass(1)
     const transactions = await at.world.nonce()
     await at.giveBack({ releaseAfterMs: DAY_MS })
     expect(await at.world.nonce(), 'both in one transaction').toBe(transactions + 1)
@@ -97,7 +83,7 @@ describe('the money of a name that was bought', () => {
   it('is released before its payer could reclaim it, whatever the setting', async () => {
     const { tx } = await at.pay({ name: 'soon' })
     await at.judge()
-    await pass(5)
+    await at.pass(5)
     await at.giveBack({ releaseAfterMs: 1_000 * DAY_MS })
     expect(await outcomeOf(tx)).toBe('finalized released')
   })
@@ -107,9 +93,8 @@ describe('a payment that nobody speaks about', () => {
   it('is its payer’s to reclaim, buys nothing, and ends as reclaimed', async () => {
     const { tx, id } = await at.pay({ name: 'silent', by: 3 })
     await at.confirm()
-    await pass(7)
-    await at.call(3, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
-    await at.confirm()
+    await at.pass(7)
+    await at.reclaim(3, id)
     expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 1 })
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
     expect(await at.ownerOf('club', 'silent')).toBeNull()
@@ -123,13 +108,12 @@ describe('a payment that nobody speaks about', () => {
     const { tx, id } = await at.pay({ name: 'kept', by: 3 })
     await at.confirm()
     await at.judge()
-    await pass(7)
+    await at.pass(7)
     const price = { ...at.price('1', PRICE), amount: PRICE }
     const isTaken = async (prices = [price]) =>
       (await communityNameAvailability(at.pool, 'mainnet', { community: 'club', name: 'kept' }, prices)).isTaken
     expect([await outcomeOf(tx), await isTaken()]).toEqual(['finalized held', true])
-    await at.call(3, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
-    await at.confirm()
+    await at.reclaim(3, id)
     expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual(['finalized reclaimed', false, true])
     expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(at.addressOf(3).toLowerCase())
     const dust = await at.pay({ name: 'kept', by: 7, amount: 1n })
@@ -212,9 +196,8 @@ describe('a payment that nobody speaks about', () => {
     expect(isSaved, 'who read it before the change changes nothing').toBe(false)
     expect(await outcomeOf(resumed.tx)).toBe('invalid underpaid refused')
     expect(await jobOf(left.id)).toMatchObject({ state: 'parked' })
-    await pass(7)
-    await at.call(4, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(left.id!)] }))
-    await at.confirm()
+    await at.pass(7)
+    await at.reclaim(4, left.id)
     await at.giveBack({ refusalWorth: 1 })
     expect(await jobOf(left.id)).toMatchObject({ state: 'confirmed', txs: [], reason: null })
     expect(await outcomeOf(left.tx)).toBe('invalid underpaid reclaimed')
@@ -299,19 +282,11 @@ describe('an attack', () => {
     })
     const { tx, id } = await at.pay({ community: 'trap', name: 'stalled', by: 6 })
     await at.confirm()
-    const away = {
-      label: '8453',
-      tokenBalance: async () => {
-        throw new ChainUnavailableError('away')
-      },
-    }
-    const judge = at.judgeOf({ ports: [away] })
-    expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
+    expect(await at.judgeOf({ ports: [AWAY] }).step()).toEqual({ kind: 'waiting', waiting: 1 })
     const before = await at.creditOf(6)
-    await pass(7)
-    await at.call(6, encodeFunctionData({ abi, functionName: 'reclaim', args: [await at.structsOf(id!)] }))
-    await at.confirm()
-    expect(await at.judgeOf({ ports: [away] }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
+    await at.pass(7)
+    await at.reclaim(6, id)
+    expect(await at.judgeOf({ ports: [AWAY] }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
     expect(await at.creditOf(6)).toBe(before + PRICE)
   })

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
@@ -10,23 +10,19 @@ import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
-import { type CommunityWorld, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { startCommunityWorld } from './communityWorld.js'
 
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club']))
 beforeAll(async () => {
-  at = await startCommunityWorld(['club'])
   await at.configure('club', { prices: [at.price('1', 1_000n), at.price('8453', 1_000n)] })
 })
-afterAll(() => at?.stop())
 beforeEach(async () => {
   at.world.aheadMs = 0
   await at.world.hub.test.setAutomine(true)
 })
 
-const outcomeOf = async (tx: Hex) => {
-  const { status, reason, refund } = await at.status(tx)
-  return [status, reason, refund].filter((part) => part !== undefined).join(' ')
-}
+const outcomeOf = (tx: Hex) => at.outcomeOf(tx)
 const timesRefused = async (id: Hex | null, on: '1' | '8453' = '1') =>
   (await at.refusals(on)).filter((one) => one === id).length
 const blockOf = async (id: Hex): Promise<number> => {

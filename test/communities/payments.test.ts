@@ -1,38 +1,31 @@
 import { encodeFunctionData, type Hex } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { AWAY, type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 const PRICE = 1_000n
 const TOKEN_PRICE = 50n
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club', 'early', 'gated']))
 let token: Hex
 let gate: Hex
 
 beforeAll(async () => {
-  at = await startCommunityWorld(['club', 'early', 'gated'])
   token = await at.deployToken()
   gate = await at.deployToken('8453')
   const prices = [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', TOKEN_PRICE, token)]
   await at.configure('club', { prices })
   await at.configure('early', { prices, startsAt: '2999-01-01T00:00:00Z' })
-  const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-  await at.configure('gated', { prices, requirements })
+  await at.configure('gated', { prices, requirements: gated() })
   await at.mint(token, 1, 1_000n)
 })
-afterAll(() => at?.stop())
 
-/** Answer for a transaction: status, reason, refund. */
-async function outcomeOf(tx: Hex) {
-  const { status, reason, refund } = await at.status(tx)
-  return [status, reason, refund].filter((part) => part !== undefined).join(' ')
-}
+const gated = () => [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
+const outcomeOf = (tx: Hex) => at.outcomeOf(tx)
 
 describe('a payment', () => {
   it.each(['1', '8453'] as const)('in the coin of chain %s buys a name once it is confirmed and judged', async (on) => {
@@ -132,13 +125,7 @@ describe('requirements', () => {
     const other = await at.pay({ name: 'prompt' })
     await at.confirm()
     let nowMs = Date.now()
-    const away = {
-      ...{ label: '8453' },
-      tokenBalance: async () => {
-        throw new ChainUnavailableError('away')
-      },
-    }
-    const ports = [at.portOf('1'), away]
+    const ports = [at.portOf('1'), AWAY]
     const judge = at.judgeOf({ ports, nowMs: () => nowMs })
     expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 1 })
     expect(judge.state).toEqual({ waiting: 1, sinceMs: nowMs, reason: 'away' })
@@ -156,8 +143,7 @@ describe('requirements', () => {
     const { tx } = await at.pay({ community: 'gated', name: 'set-back', by: 5 })
     await at.confirm()
     let nowMs = Date.now()
-    const away = () => Promise.reject<bigint>(new ChainUnavailableError('away'))
-    const ports: BalancePort[] = [{ label: '8453', tokenBalance: away }]
+    const ports = [AWAY]
     const judge = at.judgeOf({ ports, nowMs: () => nowMs })
     expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
     ports[0] = at.portOf('8453')
@@ -211,8 +197,7 @@ describe('the judge', () => {
   })
 
   it('goes by the rules of each payment’s own time', async () => {
-    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const first = await at.pay({ community: 'early', name: 'first', by: 5 })
     const pastMs = 1_000 * Number((await timeOf('1')) + 1n)
     await expect.poll(() => Date.now(), { interval: 50, timeout: 5_000 }).toBeGreaterThan(pastMs)
@@ -242,13 +227,11 @@ describe('what changes while a payment is judged', () => {
   })
 
   it('is the payment, which a rewind takes back: it is waited for no more', async () => {
-    const requirements = [{ kind: 'token', network: '8453', token: gate, minimum: '5' }]
-    await at.configure('early', { prices: [at.price('1', PRICE)], requirements })
+    await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const { id } = await at.pay({ community: 'early', name: 'gone' })
     await at.confirm()
-    const tokenBalance = () => Promise.reject(new ChainUnavailableError('away'))
     let nowMs = Date.now()
-    const judge = at.judgeOf({ ports: [{ label: '8453', tokenBalance }], nowMs: () => nowMs })
+    const judge = at.judgeOf({ ports: [AWAY], nowMs: () => nowMs })
     expect(await judge.step()).toEqual({ kind: 'waiting', waiting: 1 })
     await at.pool.query('DELETE FROM payments WHERE id = $1', [fromHex(id!)])
     nowMs += 1_000

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { encodeFunctionData, type Hex, pad } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
@@ -16,22 +16,20 @@ import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
-import { type CommunityWorld, type Label, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { type Label, startCommunityWorld } from './communityWorld.js'
 
 /** What is owed is shown, and the transaction that is offered pays it when it is sent as it is. */
 
 const PRICE = 1_000n
-const DAY_S = 86_400
 const NOBODY = `0x${'ab'.repeat(20)}` as const
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club', 'taken']))
 let token: Hex
 
 beforeAll(async () => {
-  at = await startCommunityWorld(['club', 'taken'])
   token = await at.deployToken()
   await at.configure('club', { prices: [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', PRICE, token)] })
 })
-afterAll(() => at?.stop())
 
 const refunds = async (by: number, to?: string) => refundsView(await refundsOf(at.context, at.addressOf(by), to))
 type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
@@ -67,12 +65,6 @@ async function bid(by: number, names: string[]): Promise<Hex> {
 async function carry(): Promise<void> {
   await at.world.finish(await at.world.restart())
   await at.confirm()
-}
-async function pass(days: number): Promise<void> {
-  for (const side of [at.world.hub, at.world.spoke]) {
-    await side.test.increaseTime({ seconds: days * DAY_S })
-    await side.test.mine({ blocks: 1 })
-  }
 }
 
 describe('a bid on the hub that came too late', () => {
@@ -201,7 +193,7 @@ describe('payments for names of communities', () => {
       ['1', undefined],
       ['8453', undefined],
     ])
-    await pass(7)
+    await at.pass(7)
     const { refunds: owed } = await refunds(SILENT)
     expect(owed.map(({ network, amount, payments }) => [network, amount, payments!.map(({ tx }) => tx)])).toEqual([
       ['1', String(2n * PRICE), [made[0]!.tx, made[1]!.tx]],
@@ -279,7 +271,7 @@ describe('a payments contract that another has replaced', () => {
     await at.pay({ by: PAYER, name: 'left', amount: 2n })
     await at.judge()
     await at.giveBack({ refusalWorth: 1, releaseAfterMs: 0 })
-    await pass(7)
+    await at.pass(7)
     await at.confirm()
     const { config, chain, rpc } = at.portOf('1')
     const row = { network: 'mainnet', chain, label: '1' } as const

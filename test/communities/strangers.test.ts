@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,8 +7,10 @@ import type { EvmChain } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
+import { serve } from '../support/httpServer.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
-import { type CommunityWorld, type Label, startCommunityWorld } from './communityWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { type Label, startCommunityWorld } from './communityWorld.js'
 
 /** Work at the nodes that anybody can cause without a key, counted between the API and real nodes. */
 
@@ -21,7 +21,7 @@ const OF_ONE_WALLET = 4
 /** Times for which an answer serves: that a hash is unknown, that a wallet has no code, a bridge's fee. */
 const [UNKNOWN_MS, NO_CODE_MS, FEE_MS] = [2_000, 5_000, 5_000]
 
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club']))
 let hub: EvmChain
 let spoke: EvmChain
 const proxies: { stop(): Promise<void> }[] = []
@@ -32,7 +32,6 @@ let base: string
 let stopApi: () => Promise<void>
 
 beforeAll(async () => {
-  at = await startCommunityWorld(['club'])
   const counted = async (label: Label): Promise<string> => {
     const proxy = await startRpcProxy(at.sideOf(label).anvil.rpcUrl, async (method, body) => {
       const key = `${label} ${method}`
@@ -52,18 +51,11 @@ beforeAll(async () => {
     config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log: pino({ level: 'warn' }, { write: (line) => void logged.push(line) }),
   })
-  const server = createServer(api.limits, api.listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  stopApi = async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
+  ;({ url: base, stop: stopApi } = await serve(api.listener, api.limits))
 })
 afterAll(async () => {
   await stopApi?.()
   for (const proxy of proxies) await proxy.stop()
-  await at?.stop()
 })
 beforeEach(() => {
   calls.clear()

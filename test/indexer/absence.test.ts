@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { CommunityPaymentRequest } from '../../src/chains/chain.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type BridgeWorld, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
+import { openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { allMined, reorg } from '../support/miner.js'
+import { useWorld } from '../support/useBridge.js'
 
 /** More than the blocks that a test mines on top of what it sends. */
 const CONFIRMATION_BLOCKS = 10
 /** More than are followed one by one, and than are confirmed by the tail that was seen last. */
 const AWAY_BLOCKS = 100
 
-let world: BridgeWorld
+const world = useWorld(() => startBridgeWorld({ payments: true }))
 beforeAll(async () => {
-  world = await startBridgeWorld({ payments: true })
   const { chains } = world.file as { chains: { confirmation: object }[] }
   for (const chain of chains) chain.confirmation = { blocks: CONFIRMATION_BLOCKS }
   for (const side of [world.hub, world.spoke]) await side.test.mine({ blocks: CONFIRMATION_BLOCKS })
   await world.index()
 })
-afterAll(() => world.stop())
 
 type Side = 'hub' | 'spoke'
 const headOf = (side: Side): Promise<bigint> => world[side].public.getBlockNumber({ cacheTime: 0 })

@@ -11,10 +11,11 @@ import { AirdropWatcher } from '../../src/indexer/airdrops.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let chain: EvmChain
 let client: DeployClient
 let leadership: Leadership
@@ -28,7 +29,6 @@ const watcherOf = (epoch = leadership.epoch) =>
 let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {
-  world = await startHubWorld()
   chain = (await world.open()).chain
   leadership = (await tryLead(world.pool, 'mainnet', 'index'))!
   const account = world.wallet(9)
@@ -38,7 +38,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await leadership.release()
-  await world.stop()
 })
 
 beforeEach(async () => {

@@ -1,21 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
 import { FOLLOW_MAX_BLOCKS } from '../../src/indexer/evm/chainIndexer.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
 /** More than are followed one by one. */
 const MANY_BLOCKS = 100
 const AGE_S = 3_600
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld({ ageS: AGE_S }))
 let lone: LoneIndexer
 const ends: (() => Promise<void>)[] = []
-beforeAll(async () => {
-  world = await startHubWorld({ ageS: AGE_S })
-})
-afterAll(() => world.stop())
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })

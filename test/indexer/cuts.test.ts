@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
-import { type HubWorld, MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
+import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
 import { reorg } from '../support/miner.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
 const CONFIRMATION_BLOCKS = 6
 /** Causes are older than any writer's clock, which otherwise decides an entry's time. */
@@ -19,20 +20,16 @@ const HABITS = [
   { looks: 0.05, restarts: 0.02 },
 ]
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld({ ageS: AGE_S }))
 /** A node that gives null as the time of each log. */
 let timeless: Awaited<ReturnType<typeof startRpcProxy>>
 let under: LoneIndexer[] = []
 beforeAll(async () => {
-  world = await startHubWorld({ ageS: AGE_S })
   timeless = await startRpcProxy(world.anvil.rpcUrl, async (method) =>
     method === 'eth_getLogs' ? withoutTimes : undefined,
   )
 })
-afterAll(async () => {
-  await timeless.stop()
-  await world.stop()
-})
+afterAll(() => timeless?.stop())
 afterEach(async () => {
   for (const lone of under) await lone.stop()
   under = []

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readHeads } from '../../src/chains/evm/chain.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useBridge.js'
 
 /** Another depth than that of `{ blocks: 2 }`, which all other tests have. */
 const SLOTS_IN_AN_EPOCH = 2
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH }))
 let indexer: ChainIndexer
 beforeAll(async () => {
-  world = await startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH })
   // the chain is older than its depth
   await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
   indexer = await world.restart({ config: { confirmation: 'finalized' } })
   await catchUp()
 })
-afterAll(() => world?.stop())
 
 async function catchUp(at = indexer): Promise<void> {
   for (let i = 0; i < 20; i++) if ((await at.step()).kind === 'idle') return

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
 import { fetchRange } from '../../src/record/ranges.js'
 import { createRangeWidth } from '../../src/record/width.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
 /** More than are followed one by one. */
 const MANY_BLOCKS = 100
@@ -11,13 +12,12 @@ const OTHER = `0x${'77'.repeat(32)}`
 
 type Result = Record<string, unknown>
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 /** What a node that changes its fork between two answers makes of the chain's own. */
 let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
 
 beforeAll(async () => {
-  world = await startHubWorld()
   proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => (answer) => {
     const given = JSON.parse(answer) as { result: (Result & Result[]) | null }
     const { params } = JSON.parse(body) as { params: Result[] }
@@ -28,10 +28,7 @@ beforeAll(async () => {
     )
   })
 })
-afterAll(async () => {
-  await proxy?.stop()
-  await world?.stop()
-})
+afterAll(() => proxy?.stop())
 afterEach(() => {
   alter = null
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
 import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
@@ -14,13 +14,10 @@ import { encodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { readEpoch } from '../support/epoch.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useBridge.js'
 
-let world: HubWorld
-beforeAll(async () => {
-  world = await startHubWorld()
-})
-afterAll(() => world.stop())
+const world = useWorld(() => startHubWorld())
 
 const owners = async () =>
   Object.fromEntries(

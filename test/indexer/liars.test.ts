@@ -9,8 +9,9 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
 import { sequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
 /** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
 const RUNS = Number(process.env.LIES ?? 40)
@@ -48,7 +49,7 @@ const LIES: Record<string, (logs: RawLog[], random: () => number) => RawLog[]> =
 }
 const KINDS = Object.keys(LIES)
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 const payer = (index: number) => account(index).address
 const clients = () => chainAt(world.anvil.rpcUrl, HUB_CHAIN_ID)
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
@@ -63,7 +64,6 @@ const answering = (change: (answer: { result?: unknown }) => object) => (text: s
 const noState = answering(() => ({ result: undefined, error: { code: -32_000, message: 'missing trie node' } }))
 
 beforeAll(async () => {
-  world = await startHubWorld()
   const [publicClient, roles] = [world.public, { owner: payer(9), relayer: payer(9), pauser: payer(9) }]
   const payments = await deployCommunityPayments({
     ...roles,
@@ -81,7 +81,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await proxy?.stop()
   await pruned?.stop()
-  await world?.stop()
 })
 
 test(

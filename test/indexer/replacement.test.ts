@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
@@ -9,20 +9,20 @@ import type { Call } from '../../src/chains/rpc/evm.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
+import { useWorld } from '../support/useBridge.js'
 
 const HALF_AN_HOUR_MS = 30 * 60_000
 /** Anvil holds the state of some 500 blocks. */
 const BEYOND_STATE_BLOCKS = 900
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let chain: HubChain
 let context: () => Context
 let indexer: ChainIndexer
 let sender = 0
 beforeAll(async () => {
-  world = await startHubWorld()
   chain = openHubChain(world)
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
@@ -34,9 +34,6 @@ beforeAll(async () => {
     }).mainnet
   indexer = await world.restart()
   await holdBlocks(world)
-})
-afterAll(async () => {
-  await world.stop()
 })
 beforeEach(() => {
   sender += 1

@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useBridge.js'
 
 const OLD_S = 3_600
 const DEADLINE = { timeout: 20_000, interval: 100 }
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld({ ageS: OLD_S }))
 let daemon: TestDaemon
 beforeAll(async () => {
   // a node whose newest block is an hour old
-  world = await startHubWorld({ ageS: OLD_S })
   await world.test.mine({ blocks: 5 })
   // it was caught up before its node began to stand still
   await world.pool.query('UPDATE journal_heads SET caught_up = true WHERE network = 0')
   daemon = await startTestDaemon(world.postgres.url, { chains: [{ ...world.config, pollMs: 100 }] })
 }, 60_000)
-afterAll(async () => {
-  await daemon?.stop()
-  await world?.stop()
-})
+afterAll(() => daemon?.stop())
 
 const post = (path: string, body: unknown) =>
   fetch(`${daemon.api}${path}`, {

@@ -2,9 +2,10 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createContexts } from '../../src/api/http/context.js'
 import { evmStatus } from '../../src/api/status/evm.js'
-import { type CommunityWorld, startCommunityWorld } from '../communities/communityWorld.js'
+import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
+import { useWorld } from '../support/useBridge.js'
 
 const asFailed = (answer: string): string => {
   const { result, ...rest } = JSON.parse(answer) as { result: object }
@@ -14,14 +15,13 @@ const asFailed = (answer: string): string => {
   })
 }
 
-let at: CommunityWorld
+const at = useWorld(() => startCommunityWorld(['club']))
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 /** The transaction whose receipt the node gives for that of another, once. */
 let mixedUp: Hex | null = null
 /** Block in which the node says that every transaction has failed. */
 let failedIn: number | null = null
 beforeAll(async () => {
-  at = await startCommunityWorld(['club'])
   await at.configure('club', { prices: [at.price('8453', 1_000n)] })
   proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method, body) => {
     if (method !== 'eth_getTransactionReceipt') return undefined
@@ -32,10 +32,7 @@ beforeAll(async () => {
     return { body: swapped }
   })
 })
-afterAll(async () => {
-  await proxy?.stop()
-  await at?.stop()
-})
+afterAll(() => proxy?.stop())
 
 /** The API with these nodes of the spoke. */
 async function contextOver(...rpcUrls: string[]) {

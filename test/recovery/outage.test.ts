@@ -1,12 +1,13 @@
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
+import { useWorld } from '../support/useBridge.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** "At once": far below the time limits of the pool and of requests. */
@@ -15,11 +16,7 @@ const STOP_LIMIT_MS = 10_000
 const DEADLINE_MS = 30_000
 const UNKNOWN_TX = `0x${'5a'.repeat(32)}`
 
-let stack: Stack<'mainnet' | 'testnet'>
-beforeAll(async () => {
-  stack = await startStack({ chains: ['1', '11155111'], seeds: false, blockMs: 200 })
-}, 120_000)
-afterAll(() => stack?.stop())
+const stack = useWorld(() => startStack({ chains: ['1', '11155111'], seeds: false, blockMs: 200 }))
 
 interface Reply {
   status: number

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
 import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
-import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'
+import { useWorld } from '../support/useBridge.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 100 }
@@ -15,12 +16,7 @@ interface Status {
   status: string
 }
 
-let stack: Stack<'mainnet'>
-
-beforeAll(async () => {
-  stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
-})
-afterAll(() => stack?.stop())
+const stack = useWorld(() => startStack({ chains: ['1'], seeds: false, blockMs: 200 }))
 
 /** Follows the feed by streams alone, each from the last id of the one before. */
 function follow() {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
+import { bodyOf, serve } from '../support/httpServer.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 100 }
@@ -19,29 +19,16 @@ class Receiver {
   key = ''
   /** Messages that were answered with 2xx. */
   readonly taken: Message[] = []
-  readonly #server: Server
-
-  constructor() {
-    this.#server = createServer((request, response) => {
-      const chunks: Buffer[] = []
-      request.on('data', (chunk: Buffer) => chunks.push(chunk))
-      request.on('end', () => {
-        if (this.status < 300) this.taken.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
-        response.writeHead(this.status, { location: '/elsewhere' }).end('{}')
-      })
-    })
-  }
+  stop = async (): Promise<void> => {}
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`
-  }
-
-  stop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve())
-      this.#server.closeAllConnections()
+    const { url, stop } = await serve(async (request, response) => {
+      const body = await bodyOf(request)
+      if (this.status < 300) this.taken.push({ headers: request.headers, body })
+      response.writeHead(this.status, { location: '/elsewhere' }).end('{}')
     })
+    this.stop = stop
+    return `${url}/hook`
   }
 
   /** Events in the order of their arrival, each once. */

@@ -60,10 +60,8 @@ describe('payments that wait together', () => {
   })
 
   it('do not wait with one that is backed off', async () => {
-    const { chains } = world.file as { chains: object[] }
     const [first] = await payments(1)
-    const cheap = { ...chains[0], maxGasPriceWei: '1' }
-    await world.run(await world.restart({ file: { chains: [cheap, chains[1]] } }))
+    await world.run(await world.restart({ hub: { maxGasPriceWei: '1' } }))
     const waits = { state: 'queued', reason: 'gas_price_above_cap' }
     expect(await jobsOf([first!])).toMatchObject([waits])
     const later = await payments(2)

@@ -46,9 +46,7 @@ describe('an execution', () => {
   })
 
   it('arrives by the other node where the first takes it and passes it on to nobody', async () => {
-    const { chains } = world.file as { chains: { rpcUrls: string[] }[] }
-    const rpcUrls = [bridge.url, ...chains[0]!.rpcUrls]
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls }, chains[1]] } })
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const swallowed = (body: string) => ({ body: body.replace('eth_sendRawTransaction', 'web3_sha3') })
     bridge.onCall = async (method, body) => (method === 'eth_sendRawTransaction' ? swallowed(body) : undefined)
     await expectOnce(await world.send(0, ['passed-on']), relayer)
@@ -56,8 +54,7 @@ describe('an execution', () => {
   })
 
   it('counts when the answer to its broadcast was lost', async () => {
-    const { chains } = world.file as { chains: object[] }
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url] } })
     const guid = await world.send(0, ['answerless'])
     bridge.onCall = async (method) => (method === 'eth_sendRawTransaction' ? 'lost' : undefined)
     await world.run(relayer)
@@ -70,8 +67,7 @@ describe('an execution', () => {
   })
 
   it('that meets "nonce too low" is parked, never sent at the next nonce, and goes on when the operator says so', async () => {
-    const { chains } = world.file as { chains: object[] }
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url] }, chains[1]] } })
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url] } })
     const guid = await world.send(0, ['nonce-taken'])
     await relayer.step()
     await allMined(world.hub)
@@ -95,9 +91,7 @@ describe('an execution', () => {
   })
 
   it('that one of two nodes calls done is looked at by the other', async () => {
-    const { chains } = world.file as { chains: object[] }
-    const rpcUrls = [bridge.url, world.hub.anvil.rpcUrl]
-    const relayer = await world.restart({ file: { chains: [{ ...chains[0], rpcUrls }, chains[1]] } })
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const guid = await world.send(0, ['lied-about'])
     let lies = 0
     const lie = (answer: string) => {

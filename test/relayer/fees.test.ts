@@ -9,7 +9,7 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { CANCEL_AFTER_BLOCKS, REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
-import { holdBlocks } from '../support/miner.js'
+import { holdBlocks, mineAt } from '../support/miner.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
 
 const GWEI = 10n ** 9n
@@ -21,19 +21,17 @@ const bridge = useNodeProxy(world)
 
 /** A relayer whose first node is the proxy. */
 function restart({ hub = {}, deliveries = {}, urls = [] as string[] } = {}): Promise<SteppedRelayer> {
-  const { chains } = world.file as { chains: object[] }
-  const chain = { ...chains[0], rpcUrls: [bridge.url, ...urls], ...hub }
-  return world.restart({ file: { chains: [chain, chains[1]], deliveries: { mainnet: deliveries } } })
+  return world.restart({
+    hub: { rpcUrls: [bridge.url, ...urls], ...hub },
+    file: { deliveries: { mainnet: deliveries } },
+  })
 }
 
 const pricesOf = async (guid: string) =>
   (await world.jobs())
     .filter(({ message }) => message && toHex(message.guid) === guid)
     .flatMap(({ txs }) => txs.map(({ maxFeePerGas }) => maxFeePerGas))
-const setBaseFee = async (gwei: bigint) => {
-  await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
-  await world.hub.test.mine({ blocks: 1 })
-}
+const setBaseFee = (gwei: bigint) => mineAt(world.hub, gwei * GWEI)
 
 /** The proxy says that others tip this much. */
 function lieAboutTips(gwei: bigint): void {
@@ -67,8 +65,7 @@ describe('the cap on the price of gas', () => {
           JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message: 'too busy' } })
       : undefined
   const capOf = (urls: string[]) => {
-    const { chains } = world.file as { chains: object[] }
-    const file = { chains: [{ ...chains[0], rpcUrls: urls, local: false, messageLib: undefined }, chains[1]] }
+    const file = world.fileWith({ rpcUrls: urls, local: false, messageLib: undefined })
     const [config] = parseChainsFile(file, 'test').chains
     return createGasPriceCap(createChainRpc(config!), config!)
   }
@@ -113,13 +110,11 @@ describe('a transaction below the base fee that may not be replaced', () => {
     await holdBlocks(world.hub)
     await world.run(relayer)
     expect(await executeOf(world, guid)).toMatchObject({ state: 'sent' })
-    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
-    await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
+    await mineAt(world.hub, 400n * GWEI, REPLACE_AFTER_BLOCKS)
     await world.run(relayer)
     // its fees are below the price, and what would be enough is above its cap
     expect((await executeOf(world, guid)).txs).toHaveLength(1)
-    await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: 400n * GWEI })
-    await world.hub.test.mine({ blocks: CANCEL_AFTER_BLOCKS })
+    await mineAt(world.hub, 400n * GWEI, CANCEL_AFTER_BLOCKS)
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute cancelled']))
     await world.hub.test.mine({ blocks: 4 })
     await world.run(relayer)

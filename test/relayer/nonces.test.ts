@@ -14,10 +14,7 @@ const bridge = useNodeProxy(world)
 
 /** A relayer whose first node is the proxy. */
 const restart = (...more: string[]) => restartOn({}, ...more)
-const restartOn = (hub: object, ...more: string[]) => {
-  const { chains } = world.file as { chains: object[] }
-  return world.restart({ file: { chains: [{ ...chains[0], rpcUrls: [bridge.url, ...more], ...hub }, chains[1]] } })
-}
+const restartOn = (hub: object, ...more: string[]) => world.restart({ hub: { rpcUrls: [bridge.url, ...more], ...hub } })
 const restartWith = (mainnet: object) => world.restart({ file: { ...world.file, deliveries: { mainnet } } })
 
 /** The first counts that the proxy answers are these. */

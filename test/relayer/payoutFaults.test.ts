@@ -7,20 +7,17 @@ import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { startSolanaProxy } from '../solana/solanaProxy.js'
+import { useWorld } from '../support/useBridge.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 const [SETTLE, CONFIRMED] = [6, 4]
 
-let world: PaymentWorld
+const world = useWorld(() => startPaymentWorld())
 let proxy: Awaited<ReturnType<typeof startSolanaProxy>>
 beforeAll(async () => {
-  world = await startPaymentWorld()
   proxy = await startSolanaProxy(world.solana.rpcUrl)
 })
-afterAll(async () => {
-  await proxy?.stop()
-  await world?.stop()
-})
+afterAll(() => proxy?.stop())
 beforeEach(() => {
   world.bridge.aheadMs = 0
 })

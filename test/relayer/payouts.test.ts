@@ -1,21 +1,18 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { Listener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { runRelayer } from '../../src/relayer/run.js'
-import { LAMPORTS, type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
 const [SETTLE, REFUND] = [6, 7]
 
-let world: PaymentWorld
-beforeAll(async () => {
-  world = await startPaymentWorld()
-})
-afterAll(() => world?.stop())
+const world = useWorld(() => startPaymentWorld())
 beforeEach(() => {
   world.bridge.aheadMs = 0
 })

@@ -1,6 +1,6 @@
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createContexts } from '../../src/api/http/context.js'
 import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
@@ -24,21 +24,21 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
-import { type PaymentWorld, RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
+import { useWorld } from '../support/useBridge.js'
+import { RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */
 const [PRICE, TOKEN_PRICE] = [30_000_000n, 500n]
 const BACK = 'lost_bid name_taken refused'
 const WAIT = { timeout: 20_000, interval: 100 }
 
-let world: PaymentWorld
+const world = useWorld(() => startPaymentWorld())
 let context: Context
 let mint: PublicKey
 let recipient: PublicKey
 const CONFIG = { serviceDomain: '', tokenKey: Buffer.alloc(32) }
 
 beforeAll(async () => {
-  world = await startPaymentWorld()
   const { bridge, connection } = world
   context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
@@ -56,9 +56,6 @@ beforeAll(async () => {
   ]
   const rules = communityRulesInput.parse({ prices })
   await change({ kind: 'configure_community', actor: null, community: 'club', rules })
-})
-afterAll(async () => {
-  await world?.stop()
 })
 beforeEach(() => {
   world.bridge.aheadMs = 0
@@ -107,10 +104,14 @@ async function payoutOf(signature: string) {
   return rows[0]
 }
 
+const paymentOf = async (signature: string) => {
+  const sql = 'SELECT chain, block, sequence, number FROM payments WHERE tx = $1'
+  return (await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])).rows[0]
+}
+
 /** Outcomes of a payment by the program's own events, in order. */
 async function outcomesOf(signature: string): Promise<string[]> {
-  const sql = 'SELECT sequence FROM payments WHERE tx = $1'
-  const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
+  const paid = await paymentOf(signature)
   const rpc = createSolanaRpc({ label: 'solana', urls: [world.solana.rpcUrl] })
   return rpc.onOneNode(async (call) => {
     const { startSlot: downToSlot } = world.solana
@@ -118,7 +119,7 @@ async function outcomesOf(signature: string): Promise<string[]> {
     const { listed } = await listTransactions(call, world.registrar, options)
     const read = listed.reverse().map((one) => readTransaction(call, world.registrar, one.signature, 'confirmed'))
     const outcomes = (await Promise.all(read)).flatMap((tx) => tx!.ends)
-    return outcomes.filter(({ sequence }) => sequence === BigInt(rows[0].sequence)).map(({ outcome }) => outcome)
+    return outcomes.filter(({ sequence }) => sequence === BigInt(paid.sequence)).map(({ outcome }) => outcome)
   })
 }
 
@@ -219,9 +220,9 @@ describe('a payment that bought its name', () => {
     expect(await payoutOf(inSol)).toMatchObject({ state: CONFIRMED, reason: null })
     expect((await world.balance(payerOf(4))) - before).toBeGreaterThanOrEqual(PRICE)
     // the recipient has no account for the token: it collects
-    const { rows } = await pool.query('SELECT number FROM payments WHERE tx = $1', [Buffer.from(bs58.decode(inTokens))])
+    const { number } = await paymentOf(inTokens)
     const program = createCommunityProgram(world.registrar)
-    const key = { payer: payerOf(0).publicKey, number: BigInt(rows[0].number) }
+    const key = { payer: payerOf(0).publicKey, number: BigInt(number) }
     const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
     const payment = program.decodePayment(account!.data)
     expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
@@ -283,9 +284,8 @@ describe('a rewind', () => {
 })
 
 async function positionOf(signature: string): Promise<string> {
-  const sql = 'SELECT chain, block, sequence FROM payments WHERE tx = $1'
-  const { rows } = await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])
-  return `${rows[0].chain}/${rows[0].block}/${rows[0].sequence}`
+  const { chain, block, sequence } = await paymentOf(signature)
+  return `${chain}/${block}/${sequence}`
 }
 
 const CLOSE_ACCOUNT = 9

@@ -9,10 +9,11 @@ import { createMetrics } from '../../src/ops/metrics.js'
 import { overviewPage } from '../../src/opsPage.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
-import { type BridgeWorld, openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
+import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
+import { useWorld } from '../support/useBridge.js'
 import { outboxCommand, setPeer } from './deliveries.js'
 
-let world: BridgeWorld
+const world = useWorld(() => startBridgeWorld())
 let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
@@ -20,7 +21,6 @@ const metrics = createMetrics()
 createOutboxMetrics(metrics.registry, () => [run.state()])
 
 beforeAll(async () => {
-  world = await startBridgeWorld()
   const chains = await openChains(world.pool, world.file)
   const { at, path } = targetOf(chains, '1')
   // the long poll interval leaves only notifications to wake the relayer in time
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   stopping.abort()
   await run.done
-  await world.stop()
 })
 
 /** Mines and indexes until something holds. */

@@ -5,6 +5,7 @@ import { outboxProblems } from '../../src/relayer/report.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
+import { mineAt } from '../support/miner.js'
 import { insertPayment } from '../support/payments.js'
 import { useBridge } from '../support/useBridge.js'
 import { deliveriesOf, outboxCommand } from './deliveries.js'
@@ -39,10 +40,7 @@ const clusterd = async (...args: string[]): Promise<string> => (await outboxComm
 
 const asOwner = (functionName: 'pause' | 'unpause') =>
   world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
-const setBaseFee = async (gwei: bigint) => {
-  await world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
-  await world.hub.test.mine({ blocks: 1 })
-}
+const setBaseFee = (gwei: bigint) => mineAt(world.hub, gwei * GWEI)
 
 describe('what is stuck', () => {
   it('a drained relayer: it runs dry, and goes on once it is funded', async () => {
@@ -76,9 +74,7 @@ describe('what is stuck', () => {
   it('a spike of fees: a job waits, is set aside, and taken up again when they have fallen', async () => {
     await setBaseFee(1n)
     await world.hub.test.mine({ blocks: 6 })
-    const { chains } = world.file as { chains: object[] }
-    const capped = { ...chains[0], maxGasPriceWei: (5n * GWEI).toString() }
-    const relayer = await world.restart({ file: { chains: [capped, chains[1]] } })
+    const relayer = await world.restart({ hub: { maxGasPriceWei: (5n * GWEI).toString() } })
     await setBaseFee(400n)
     const guid = await world.send(0, ['dear'])
     await world.run(relayer)
@@ -98,17 +94,16 @@ describe('what is stuck', () => {
   })
 
   it('packets that the bridge left: they are stuck, and executed where the operator allows it', async () => {
-    const { chains } = world.file as { chains: object[] }
     const publicHub = (executeStranded: boolean) => ({
-      chains: [{ ...chains[0], local: false, messageLib: undefined }, chains[1]],
-      deliveries: { mainnet: { strandedAfterMs: 600_000, executeStranded } },
+      hub: { local: false, messageLib: undefined },
+      file: { deliveries: { mainnet: { strandedAfterMs: 600_000, executeStranded } } },
     })
-    const relayer = await world.restart({ file: publicHub(false) })
+    const relayer = await world.restart(publicHub(false))
     const guid = await world.send(0, ['left'])
     await asVerifier(guid)
     await later(relayer, 700_000)
     expect(alarmsOf(relayer)).toContain('ClusterdPacketsStuck')
-    const allowed = await world.restart({ file: publicHub(true) })
+    const allowed = await world.restart(publicHub(true))
     await settle(allowed)
     expect([await world.executions(guid), (await executeOf(world, guid)).state, alarmsOf(allowed)]).toEqual([
       ...[1, 'confirmed'],

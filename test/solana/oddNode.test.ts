@@ -12,6 +12,9 @@ const world = await useSolanaWorld()
 /** The transaction as of a node that has lost what it did. */
 const withoutEvents = <T extends { meta: object }>(tx: T) => ({ ...tx, meta: { ...tx.meta, innerInstructions: [] } })
 
+/** The signature of no transaction. */
+const NOTHING = bs58.encode(Buffer.alloc(64, 7))
+
 const names = async () => (await world.rows()).map(({ name }) => name)
 const refusing = (signature: string, code: number) => (method: string, params: readonly unknown[]) =>
   method === 'getTransaction' && params[0] === signature ? { code, message: 'method not found' } : undefined
@@ -56,42 +59,44 @@ it('a version that no node knows stops nothing before it is finalized, either', 
   expect(await watcher.step()).toEqual({ kind: 'idle', unconfirmed: 1 })
 })
 
-it('a node whose answers have another form is passed over for one whose answers can be read', async () => {
-  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
-  for (const [method, answer] of [
-    ['getSignaturesForAddress', () => null],
-    ['getAccountInfo', () => ({})],
-    ['getAccountInfo', heldFor(1n << 40n)],
-  ] as const) {
-    const watcher = await world.watcher({ rpc })
-    await world.pay(world.payer(0), `beside-${method.toLowerCase()}`)
-    world.proxy.alter = (asked, _, result) => (asked === method ? answer(result) : result)
-    await settle(watcher)
-    expect((await names()).at(-1)).toBe(`beside-${method.toLowerCase()}`)
-  }
+/** A watcher over the proxy, which may say otherwise, and the cluster itself. */
+async function besideAnother(nowMs = Date.now, urls = [world.proxy.url, world.solana.rpcUrl]) {
+  const { rpc } = (await world.open({ rpcUrls: urls })).chain
+  return world.watcher({ rpc, nowMs })
+}
+
+it.each<[string, string, (result: unknown, slot: number) => unknown]>([
+  ['no list', 'getSignaturesForAddress', () => null],
+  ['no account', 'getAccountInfo', () => ({})],
+  ['an absurd time', 'getAccountInfo', heldFor(1n << 40n)],
+  [
+    'what is no signature',
+    'getSignaturesForAddress',
+    (result, slot) => [{ signature: 'none', slot, err: null }, ...(result as object[])],
+  ],
+  [
+    'what none has',
+    'getSignaturesForAddress',
+    (result, slot) => [...(result as object[]), { signature: NOTHING, slot, err: null }],
+  ],
+])('a node that gives %s is passed over for one whose answers can be read', async (what, method, answer) => {
+  const watcher = await besideAnother()
+  const slot = await world.connection.getSlot()
+  const name = `beside-${what.replaceAll(' ', '-')}`
+  await world.pay(world.payer(0), name)
+  world.proxy.alter = (asked, _, result) => (asked === method ? answer(result, slot) : result)
+  await settle(watcher)
+  expect((await names()).at(-1)).toBe(name)
 })
 
 it('a payment is not dated by the word of one node about the program, where there is another', async () => {
-  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
-  const watcher = await world.watcher({ rpc })
+  const watcher = await besideAnother()
   world.proxy.alter = (asked, _, result) => (asked === 'getAccountInfo' ? heldFor(86_400n)(result) : result)
   await world.pay(world.payer(0), 'dated')
   await expect(watcher.step()).rejects.toThrow('contradict')
   world.proxy.alter = null
   await settle(watcher)
   expect(Math.abs((await world.rows()).at(-1)!.paid_ms - Date.now())).toBeLessThan(60_000)
-})
-
-it('a node that lists what is no signature is passed over, and has no other refuse it and rest', async () => {
-  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
-  const watcher = await world.watcher({ rpc })
-  const slot = await world.connection.getSlot()
-  await world.pay(world.payer(0), 'beside-garbage')
-  world.proxy.alter = (method, _, result) =>
-    method === 'getSignaturesForAddress' ? [{ signature: 'none', slot, err: null }, ...(result as object[])] : result
-  await settle(watcher)
-  expect((await names()).at(-1)).toBe('beside-garbage')
-  world.proxy.alter = null
 })
 
 it('a payment that one odd answer left out is read again after a while, without a restart', async () => {
@@ -110,19 +115,6 @@ it('a payment that one odd answer left out is read again after a while, without 
   }
   expect((await names()).slice(-2)).toEqual(['left-out', 'behind-it'])
   expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'idle' })
-})
-
-it('a node that lists what none has, itself neither, does not hold up what another lists', async () => {
-  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
-  const watcher = await world.watcher({ rpc })
-  const slot = await world.connection.getSlot()
-  await world.pay(world.payer(0), 'beside-nothing')
-  const nothing = { signature: bs58.encode(Buffer.alloc(64, 7)), slot, err: null }
-  world.proxy.alter = (method, _, result) =>
-    method === 'getSignaturesForAddress' ? [...(result as object[]), nothing] : result
-  await settle(watcher)
-  expect((await names()).at(-1)).toBe('beside-nothing')
-  world.proxy.alter = null
 })
 
 it('one odd slot of a transaction does not hide all later payments', async () => {
@@ -147,8 +139,7 @@ it('one odd slot of a transaction does not hide all later payments', async () =>
 })
 
 it('nor does a transaction that one node alone has made up, in a slot that never comes', async () => {
-  const { rpc } = (await world.open({ rpcUrls: [world.proxy.url, world.solana.rpcUrl] })).chain
-  const [signature, slot] = [bs58.encode(Buffer.alloc(64, 7)), 2 ** 40]
+  const [signature, slot] = [NOTHING, 2 ** 40]
   const message = { accountKeys: [world.registrar.id] }
   world.proxy.alter = (method, [asked, options], result) => {
     if (method === 'getSignaturesForAddress' && !(options as { before?: string }).before)
@@ -157,13 +148,13 @@ it('nor does a transaction that one node alone has made up, in a slot that never
     const transaction = { signatures: [signature], message }
     return { slot, meta: { err: null, innerInstructions: [] }, transaction }
   }
-  const watcher = await world.watcher({ rpc })
+  const watcher = await besideAnother()
   for (let i = 0; i < 2; i++) await expect(watcher.step()).rejects.toThrow(signature)
   world.proxy.alter = null
   const { rows } = await world.hub.pool.query('SELECT slot FROM payment_cursors')
   expect(Number(rows[0].slot)).toBeLessThan(slot)
   await world.pay(world.payer(0), 'after-it')
-  await settle(await world.watcher({ rpc }))
+  await settle(await besideAnother())
   expect((await names()).at(-1)).toBe('after-it')
 })
 
@@ -192,9 +183,8 @@ it('a transaction has not failed for good by the word of one node, where there i
 
 /** A watcher over the cluster itself and over the proxy, which may say otherwise. */
 async function twoNodes() {
-  const { rpc } = (await world.open({ rpcUrls: [world.solana.rpcUrl, world.proxy.url] })).chain
   let nowMs = Date.now()
-  const watcher = await world.watcher({ rpc, nowMs: () => nowMs })
+  const watcher = await besideAnother(() => nowMs, [world.solana.rpcUrl, world.proxy.url])
   await settle(watcher)
   const settled = async () => {
     // payments that are missing are read anew after a while

@@ -167,12 +167,10 @@ describe('a quote on Solana', () => {
   it('is 503 while a price is stale, has jumped or can’t be read, and comes back by itself', async () => {
     const { solUsd } = world.feeds
     const unavailable = { status: 503, body: { status: 503, error: 'unavailable' } }
-    await setPrice(solUsd, 150n * 10n ** 8n, 100_000)
-    expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
-    await setPrice(solUsd, 75n * 10n ** 8n)
-    expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
-    await setPrice(solUsd, 0n)
-    expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
+    for (const [dollars, ageS] of [[150n, 100_000], [75n], [0n]] as const) {
+      await setPrice(solUsd, dollars * 10n ** 8n, ageS)
+      expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
+    }
     await setPrice(solUsd, 155n * 10n ** 8n)
     expect(await quote([{ name: 'x' }])).toMatchObject({ status: 200 })
     world.proxy.isDown = true

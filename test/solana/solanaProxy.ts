@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { bodyOf, serve } from '../support/httpServer.js'
 
 interface Request {
   id: number
@@ -38,28 +37,20 @@ export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
     if (!proxy.alter || !('result' in answer)) return answer
     return { ...answer, result: proxy.alter(method, params, answer.result) }
   }
-  const server = createServer((request, response) => {
+  const { url, stop } = await serve((request, response) => {
     const answer = async (): Promise<void> => {
-      const parts: Buffer[] = []
-      for await (const part of request) parts.push(part as Buffer)
       if (proxy.isDown) throw new Error('down')
-      const result = await one(JSON.parse(Buffer.concat(parts).toString()))
+      const result = await one(JSON.parse(await bodyOf(request)))
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
     }
     answer().catch(() => response.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: SolanaProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ url, stop },
     counts: new Map(),
     alter: null,
     errorOf: null,
     isDown: false,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
   }
   return proxy
 }

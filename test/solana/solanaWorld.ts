@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { pino } from 'pino'
@@ -22,6 +20,7 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { readEpoch } from '../support/epoch.js'
+import { serve } from '../support/httpServer.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
@@ -171,18 +170,13 @@ async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters
     config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log,
   })
-  const server = createServer(api.limits, api.listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, stop } = await serve(api.listener, api.limits)
   return {
+    stop,
     async request(method: string, path: string, body?: unknown) {
       const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
       const response = await fetch(`${url}${path}`, init)
       return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-    },
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
     },
   }
 }

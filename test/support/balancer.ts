@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClusterdProcess } from './clusterdProcess.js'
+import { serve } from './httpServer.js'
 
 const LOOK_MS = 50
 
@@ -42,8 +42,7 @@ export async function startBalancer(processes: () => readonly ClusterdProcess[])
     res.on('close', () => request.destroy())
     request.end(body)
   }
-  // a connection that it closed while the next request is on its way would look like a process that lost one
-  const server = http.createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const listener: http.RequestListener = (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
@@ -54,15 +53,15 @@ export async function startBalancer(processes: () => readonly ClusterdProcess[])
         ...all.slice(0, turn % (all.length || 1)),
       ])
     })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  }
+  // a connection that it closed while the next request is on its way would look like a process that lost one
+  const server = await serve(listener, { keepAliveTimeout: 0 })
   return {
-    api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    api: server.url,
     async stop() {
       stop.abort()
       await looking
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server.stop()
     },
   }
 }

@@ -27,16 +27,19 @@ export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<A
   return contractAddress
 }
 
-/** Makes the calls in one transaction, with the money that they take; answers its hash. */
+/** The one transaction that makes the calls, with the money that they take. */
+export const batchOf = (batch: Address, calls: readonly BatchCall[]) => ({
+  to: batch,
+  data: encodeFunctionData({ abi: testBatchAbi, functionName: 'run', args: [calls] }),
+  value: calls.reduce((sum, { value }) => sum + value, 0n),
+})
+
+/** Makes the calls in one transaction; answers its hash. */
 export function runBatch(
   at: At,
   account: PrivateKeyAccount,
   batch: Address,
   calls: readonly BatchCall[],
 ): Promise<Hex> {
-  return walletOf(at, at.chainId, account).sendTransaction({
-    to: batch,
-    data: encodeFunctionData({ abi: testBatchAbi, functionName: 'run', args: [calls] }),
-    value: calls.reduce((sum, { value }) => sum + value, 0n),
-  })
+  return walletOf(at, at.chainId, account).sendTransaction(batchOf(batch, calls))
 }

@@ -54,7 +54,8 @@ interface SendOptions {
   calldata?: Hex
 }
 
-type RestartOptions = Partial<EvmRelayerOptions> & { file?: object; label?: string }
+/** `hub`: settings of the hub in the chains file that differ. */
+type RestartOptions = Partial<EvmRelayerOptions> & { file?: object; hub?: object; label?: string }
 
 /** Two anvils (automine) with hub and spoke connected, one PostgreSQL, no daemon: tests drive every step by hand. */
 export async function startBridgeWorld({ payments = false } = {}) {
@@ -87,6 +88,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
       },
     ],
   }
+  const fileWith = (of: object) => ({ chains: [{ ...file.chains[0], ...of }, file.chains[1]] })
   const leads: { index: Leadership | null; relay: Leadership | null } = { index: null, relay: null }
   let indexers: ChainIndexer[] = []
 
@@ -120,21 +122,12 @@ export async function startBridgeWorld({ payments = false } = {}) {
         functionName: 'quote',
         args: [encodeMessage(sender, hubCalldata), options],
       })
-      const { result } = await spoke.public.simulateContract({
-        account: account(index),
-        address: contracts.spoke,
-        abi: spokeAbi,
-        functionName: 'lzSend',
-        args: [hubCalldata, options],
-        value: nativeFee,
-      })
-      const hash = await spoke.walletClient(index).writeContract({
-        address: contracts.spoke,
-        abi: spokeAbi,
-        functionName: 'lzSend',
-        args: [hubCalldata, options],
-        value: nativeFee,
-      })
+      const call = {
+        ...({ address: contracts.spoke, abi: spokeAbi, functionName: 'lzSend' } as const),
+        ...({ args: [hubCalldata, options], value: nativeFee } as const),
+      }
+      const { result } = await spoke.public.simulateContract({ ...call, account: account(index) })
+      const hash = await spoke.walletClient(index).writeContract(call)
       await receiptOf(spoke.public, hash)
       await spoke.test.mine({ blocks: 2 })
       await world.index()
@@ -148,12 +141,13 @@ export async function startBridgeWorld({ payments = false } = {}) {
       }
       for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
     },
+    fileWith,
     /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
-    async restart({ file: otherFile = {}, ...options }: RestartOptions = {}): Promise<SteppedRelayer> {
+    async restart({ file: otherFile = {}, hub: of = {}, ...options }: RestartOptions = {}): Promise<SteppedRelayer> {
       await leads.relay?.release()
       leads.relay = await takeLead(pool, 'relay')
       const outcomes: string[] = []
-      const relayer = await openRelayer(pool, { ...file, ...otherFile }, leads.relay.epoch, {
+      const relayer = await openRelayer(pool, { ...fileWith(of), ...otherFile }, leads.relay.epoch, {
         clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
         onOutcome: ({ kind }, outcome) => void outcomes.push(`${kind} ${outcome}`),
         ...options,

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { bodyOf, serve } from './httpServer.js'
 
 /** Faults of a node that repeats the request and its own URL in its answer. */
 export const INDISCRETIONS = ['server_error', 'rate_limit', 'rpc_error', 'garbage', 'truncated', 'hang'] as const
@@ -12,17 +11,15 @@ export interface IndiscreetNode {
   be(fault: Indiscretion | null): void
   /** Requests that met a fault. */
   count(): number
-  stop(): void
+  stop(): Promise<void>
 }
 
 /** Starts a JSON-RPC proxy whose faults repeat all that it was told. */
 export async function startIndiscreetNode(target: string, key: string): Promise<IndiscreetNode> {
   let fault: Indiscretion | null = null
   let count = 0
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks).toString()
+  const { url, drop, stop } = await serve(async (request, response) => {
+    const body = await bodyOf(request)
     if (fault === null) {
       const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
       response.writeHead(answer.status).end(await answer.text())
@@ -38,18 +35,14 @@ export async function startIndiscreetNode(target: string, key: string): Promise<
     else if (fault === 'garbage') response.end(told)
     else if (fault === 'truncated') response.end(JSON.stringify({ id, result: told }).slice(0, -9))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/${key}?apikey=${key}`
+  const rpcUrl = `${url}/v3/${key}?apikey=${key}`
   return {
     rpcUrl,
     be(next) {
       fault = next
-      server.closeAllConnections()
+      drop()
     },
     count: () => count,
-    stop() {
-      server.closeAllConnections()
-      server.close()
-    },
+    stop,
   }
 }

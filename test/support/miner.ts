@@ -22,3 +22,9 @@ export async function holdBlocks(clients: Pick<LocalClients, 'test'>): Promise<v
   await allMined(clients)
   await clients.test.setAutomine(false)
 }
+
+/** Mines blocks of which the first one has this base fee. */
+export async function mineAt({ test }: Pick<LocalClients, 'test'>, baseFeePerGas: bigint, blocks = 1): Promise<void> {
+  await test.setNextBlockBaseFeePerGas({ baseFeePerGas })
+  await test.mine({ blocks })
+}

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { bodyOf, serve } from './httpServer.js'
 
 /**
  * Called with each JSON-RPC method, and the whole question, before it is passed on. `lost`: passed on, but the answer
@@ -12,11 +11,9 @@ export type OnCall = (
 
 /** A node's address that passes everything on to another one, except for what a test does in between. */
 export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ url: string; stop(): Promise<void> }> {
-  const server = createServer((request, response) => {
+  return serve((request, response) => {
     const answer = async (): Promise<void> => {
-      const parts: Buffer[] = []
-      for await (const part of request) parts.push(part as Buffer)
-      const asked = Buffer.concat(parts).toString()
+      const asked = await bodyOf(request)
       const verdict = await onCall((JSON.parse(asked) as { method: string }).method, asked)
       const body = typeof verdict === 'object' ? verdict.body : asked
       const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -27,13 +24,4 @@ export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ u
     }
     answer().catch(() => response.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
 }

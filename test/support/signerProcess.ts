@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { privateKeyToAccount } from 'viem/accounts'
+import { bodyOf } from './httpServer.js'
 
 /**
  * A program that signs as Web3Signer does, over JSON-RPC: SIGNER_KEY is its key, SIGNER_CHAIN_ID its chain. The path of
@@ -30,9 +31,7 @@ function sign(path: string, method: string, params: unknown[]): Promise<string> 
 }
 
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const body = Buffer.concat(chunks).toString()
+  const body = await bodyOf(request)
   const { id, method, params } = JSON.parse(body)
   const path = request.url ?? '/'
   if (path === '/silent') return

@@ -9,18 +9,24 @@ const started = <World extends object>(world: () => World): World =>
     set: (_, name, value) => Reflect.set(world(), name, value),
   })
 
-/** Starts a bridge world for a file's tests. Blocks are mined by themselves again at the begin of each. */
-export function useBridge(): BridgeWorld {
-  let world: BridgeWorld
+/** Starts a world for a file's tests, before whatever the file does itself, and stops it after that. */
+export function useWorld<World extends { stop(): Promise<unknown> }>(start: () => Promise<World>): World {
+  let world: World
   beforeAll(async () => {
-    world = await startBridgeWorld()
+    world = await start()
   })
   afterAll(() => world?.stop())
+  return started(() => world)
+}
+
+/** Starts a bridge world for a file's tests. Blocks are mined by themselves again at the begin of each. */
+export function useBridge(): BridgeWorld {
+  const world = useWorld(() => startBridgeWorld())
   beforeEach(async () => {
     world.aheadMs = 0
     await world.hub.test.setAutomine(true)
   })
-  return started(() => world)
+  return world
 }
 
 /** A proxy of the hub's node that passes everything on before each test. */

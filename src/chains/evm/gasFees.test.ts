@@ -21,16 +21,19 @@ const fees = fc
   .tuple(wei, wei)
   .map(([maxFeePerGas, tip]): Fees => ({ maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas }))
 
+/** Fees in gwei, or another unit. */
+const of = (maxFee: bigint, tip: bigint, unit = GWEI): Fees => ({
+  maxFeePerGas: maxFee * unit,
+  maxPriorityFeePerGas: tip * unit,
+})
+
 describe('fees', () => {
   it('are twice the base fee and the median tip', () => {
-    expect(estimateFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual({
-      maxFeePerGas: 22n * GWEI,
-      maxPriorityFeePerGas: 2n * GWEI,
-    })
+    expect(estimateFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual(of(22n, 2n))
   })
 
   it('offer a least tip where a chain reports none', () => {
-    const least = { maxFeePerGas: MIN_PRIORITY_FEE_WEI, maxPriorityFeePerGas: MIN_PRIORITY_FEE_WEI }
+    const least = of(1n, 1n, MIN_PRIORITY_FEE_WEI)
     expect(estimateFees(0n, [])).toEqual(least)
     expect(estimateFees(0n, [0n, 0n])).toEqual(least)
   })
@@ -70,25 +73,20 @@ describe('fees', () => {
     [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
     [[10n, 10n], [1n, 50n], [50n, 50n], 'the tip is part of the whole'],
   ])('of %s against %s rise to %s: %s', (previous, fresh, raised) => {
-    const of = ([maxFeePerGas, maxPriorityFeePerGas]: [bigint, bigint]): Fees => ({
-      maxFeePerGas,
-      maxPriorityFeePerGas,
-    })
-    expect(raiseFees(of(previous), of(fresh))).toEqual(of(raised))
+    expect(raiseFees(of(...previous, 1n), of(...fresh, 1n))).toEqual(of(...raised, 1n))
   })
 
   it('rise to three times the fresh estimate’s price, and no further', () => {
     const fresh = estimateFees(100n * GWEI, [10n * GWEI])
-    const bumped = (maxFee: bigint, tip: bigint) =>
-      bumpFees({ maxFeePerGas: maxFee * GWEI, maxPriorityFeePerGas: tip * GWEI }, fresh, NO_CAP)
-    expect(bumped(300n, 200n)).toEqual({ maxFeePerGas: 330n * GWEI, maxPriorityFeePerGas: 220n * GWEI })
+    const bumped = (maxFee: bigint, tip: bigint) => bumpFees(of(maxFee, tip), fresh, NO_CAP)
+    expect(bumped(300n, 200n)).toEqual(of(330n, 220n))
     expect(bumped(301n, 220n)).toBeNull()
     expect(bumped(572n, 10n)).toMatchObject({ maxPriorityFeePerGas: 11n * GWEI })
     expect(bumped(573n, 10n)).toBeNull()
   })
 
   it('and value make the most that a transaction costs', () => {
-    expect(maxCostWei(21_000n, { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }, 5n)).toBe(42_005n)
+    expect(maxCostWei(21_000n, of(2n, 1n, 1n), 5n)).toBe(42_005n)
   })
 })
 
@@ -116,7 +114,7 @@ describe('a cap on the price of gas', () => {
 
   it('keeps a tip that nobody pays out of it', () => {
     const capped = capFees(estimateFees(10n * GWEI, [4_900n * GWEI]), 50n * GWEI)
-    expect(capped).toEqual({ maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 50n * GWEI })
+    expect(capped).toEqual(of(50n, 50n))
     expect(capFees(estimateFees(50n * GWEI, []), 50n * GWEI)).toBeNull()
   })
 

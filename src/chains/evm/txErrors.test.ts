@@ -104,14 +104,16 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
   ],
 }
 
-describe('classifyTxError', () => {
-  const cases = Object.entries(WORDINGS).flatMap(([found, texts]) => texts.map((text) => ({ found, text })))
+const found = (error: unknown): string => {
+  const { class: kind, reason } = classifyTxError(error)
+  return `${kind} ${reason}`
+}
 
-  it.each(cases)('calls "$text" $found', ({ found, text }) => {
-    for (const error of [new Error(text), text]) {
-      const { class: kind, reason } = classifyTxError(error)
-      expect(`${kind} ${reason}`).toBe(found)
-    }
+describe('classifyTxError', () => {
+  const cases = Object.entries(WORDINGS).flatMap(([told, texts]) => texts.map((text) => ({ told, text })))
+
+  it.each(cases)('calls "$text" $told', ({ told, text }) => {
+    for (const error of [new Error(text), text]) expect(found(error)).toBe(told)
   })
 
   it('reads the words that a transport wrapped', () => {
@@ -120,17 +122,14 @@ describe('classifyTxError', () => {
       url: 'http://node/key',
       error: { code: -32000, message: 'nonce too low' },
     })
-    expect(classifyTxError(new InternalRpcError(rpc))).toEqual({ class: 'used', reason: 'nonce_too_low' })
-    expect(classifyTxError(new BaseError('sending', { cause: rpc }))).toEqual({
-      class: 'used',
-      reason: 'nonce_too_low',
-    })
+    for (const error of [new InternalRpcError(rpc), new BaseError('sending', { cause: rpc })])
+      expect(found(error)).toBe('used nonce_too_low')
   })
 
   it('knows the code of a revert and the status of too many requests', () => {
-    expect(classifyTxError({ code: 3, message: 'nothing said' })).toEqual({ class: 'revert', reason: 'reverted' })
+    expect(found({ code: 3, message: 'nothing said' })).toBe('revert reverted')
     const busy = new ChainUnavailableError('', { cause: new RpcError('rate_limited', 'HTTP 429') })
-    expect(classifyTxError(busy)).toEqual({ class: 'transient', reason: 'rate_limited' })
+    expect(found(busy)).toBe('transient rate_limited')
   })
 
   it('does not take the URL or the request for words of the node', () => {
@@ -141,21 +140,19 @@ describe('classifyTxError', () => {
       body: { method: 'already known' },
       details: 'Internal error',
     })
-    expect(classifyTxError(http)).toEqual({ class: 'transient', reason: 'unreachable' })
+    expect(found(http)).toBe('transient unreachable')
   })
 
   it('does not take the name of a method that failed, or a node of another chain, for the transaction’s chain', () => {
     const away = new RpcError('transient', 'eth_chainId: "upstream request timeout"')
     const wrapped = new ChainUnavailableError(`chain "1": no RPC URL answers (${away.message})`, { cause: away })
     const wrong = new WrongChainError('http://127.0.0.1:1 is on chain id 5, not 1 (chain "1")')
-    for (const error of [away, wrapped, wrong])
-      expect(classifyTxError(error)).toEqual({ class: 'transient', reason: 'unreachable' })
+    for (const error of [away, wrapped, wrong]) expect(found(error)).toBe('transient unreachable')
   })
 
   it('takes whatever was thrown', () => {
-    for (const thrown of [undefined, null, 5, {}, { cause: { cause: {} } }, Symbol('x')]) {
-      expect(classifyTxError(thrown)).toEqual({ class: 'transient', reason: 'unreachable' })
-    }
+    for (const thrown of [undefined, null, 5, {}, { cause: { cause: {} } }, Symbol('x')])
+      expect(found(thrown)).toBe('transient unreachable')
     const circle: { cause?: unknown } = {}
     circle.cause = circle
     expect(classifyTxError(circle).class).toBe('transient')

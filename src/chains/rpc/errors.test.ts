@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf, serve } from '../../../test/support/httpServer.js'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
@@ -70,6 +69,8 @@ const TOO_WIDE: readonly Wording[] = [
   { status: 200, code: -32603, message: 'block range is too wide (maximum 429)' },
 ]
 
+const LAGS = { status: 200, code: -32000 }
+
 /** Answers to who asks too often. */
 const TOO_OFTEN: readonly Wording[] = [
   ...RATE_LIMITS,
@@ -78,17 +79,14 @@ const TOO_OFTEN: readonly Wording[] = [
 ]
 
 let anvil: Anvil
-let proxy: FaultProxy | undefined
-let server: Server | undefined
+let node: Pick<FaultProxy, 'stop'> | undefined
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID })
 })
 afterAll(() => anvil.stop())
 afterEach(async () => {
-  await proxy?.stop()
-  server?.close()
-  proxy = undefined
-  server = undefined
+  await node?.stop()
+  node = undefined
 })
 
 /** Fault of a pool with one node, and its callback's. */
@@ -101,10 +99,8 @@ async function faultOf(url: string, method: string): Promise<RpcError> {
 
 /** A node of the chain that answers one method with a provider's error. */
 async function sayer({ status, code, message, data }: Wording, headers: Record<string, string> = {}): Promise<string> {
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
+  const server = await serve(async (request, response) => {
+    const { id, method } = JSON.parse(await bodyOf(request))
     if (method === 'eth_chainId') response.end(JSON.stringify({ id, result: `0x${CHAIN_ID.toString(16)}` }))
     else if (method === 'eth_getBlockByNumber') response.end(JSON.stringify({ id, result: { hash: '0xab' } }))
     else {
@@ -112,24 +108,24 @@ async function sayer({ status, code, message, data }: Wording, headers: Record<s
       response.writeHead(status, headers).end(text)
     }
   })
-  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  node = server
+  return server.url
 }
 
 describe('what nodes and providers say', () => {
-  it.each(TOO_WIDE)('a range too wide: $message', async (wording) => {
+  it.each([
+    ...TOO_WIDE.map((wording) => ({ ...wording, fault: 'too_much' })),
+    ...SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
+    // a node that lags refuses nothing: another may know it
+    ...['header not found', 'unknown block'].map((message) => ({ ...LAGS, message, fault: 'transient' })),
+  ])('$fault: $message', async ({ fault, ...wording }) => {
     const url = await sayer(wording)
-    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('too_much')
+    expect((await faultOf(url, 'eth_getLogs')).fault).toBe(fault)
   })
 
   it.each(TOO_OFTEN)('asked too often: $message', async (wording) => {
     const url = await sayer(wording, { 'retry-after': '3' })
     expect(await faultOf(url, 'eth_getLogs')).toMatchObject({ fault: 'rate_limited', retryAfterMs: 3_000 })
-  })
-
-  it.each(SERVER_ERRORS)('away: $message', async (wording) => {
-    const url = await sayer(wording)
-    expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
   })
 
   it.each<Wording>([
@@ -156,14 +152,6 @@ describe('what nodes and providers say', () => {
   it.each([...REVERTS, ...SERVER_ERRORS])('$message is no failure of the EVM`s rules', async (wording) => {
     expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
   })
-
-  it.each(['header not found', 'unknown block'])(
-    'a node that lags, "%s", is no refusal: another may know it',
-    async (message) => {
-      const url = await sayer({ status: 200, code: -32000, message })
-      expect((await faultOf(url, 'eth_getLogs')).fault).toBe('transient')
-    },
-  )
 })
 
 describe('an answer that can not be used', () => {
@@ -172,11 +160,12 @@ describe('an answer that can not be used', () => {
     ['truncate', ''],
     ['drop', ''],
   ])('%s is a fault of the node', async (kind, words) => {
-    proxy = await startFaultProxy({
+    const proxy = await startFaultProxy({
       target: anvil,
       seed: 3,
       faults: ({ method }) => (method === 'eth_gasPrice' ? kind : null),
     })
+    node = proxy
     const error = await faultOf(proxy.rpcUrl, 'eth_gasPrice')
     expect(error.fault).toBe('transient')
     expect(error.message).toContain(words)

@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { bodyOf, serve } from '../../../test/support/httpServer.js'
 import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
@@ -13,18 +12,13 @@ const CHAIN_ID = 31_337
 const WAIT_S = 1
 
 let anvil: Anvil
-let proxies: FaultProxy[] = []
-let servers: Server[] = []
+const stops: (() => Promise<void>)[] = []
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: CHAIN_ID })
 })
 afterAll(() => anvil.stop())
 afterEach(async () => {
-  await Promise.all(proxies.map((proxy) => proxy.stop()))
-  proxies = []
-  for (const server of servers) server.closeAllConnections()
-  for (const server of servers) server.close()
-  servers = []
+  await Promise.all(stops.splice(0).map((stop) => stop()))
 })
 
 /** A node that counts calls per method and fails on demand. */
@@ -42,7 +36,7 @@ async function node(
     faults,
     limits: { retryAfterS: WAIT_S, staleBlocks: 9 },
   })
-  proxies.push(proxy)
+  stops.push(() => proxy.stop())
   return { url: proxy.rpcUrl, calls, proxy }
 }
 
@@ -55,10 +49,8 @@ interface Call {
 /** A node that makes its answers of another's. */
 async function answering(change: (call: Call, truth: unknown) => unknown): Promise<{ url: string; calls: string[] }> {
   const calls: string[] = []
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks).toString()
+  const { url, stop } = await serve(async (request, response) => {
+    const body = await bodyOf(request)
     const call = JSON.parse(body) as Call & { id: number }
     const headers = { 'content-type': 'application/json' }
     const { result } = (await (await fetch(anvil.rpcUrl, { method: 'POST', headers, body })).json()) as {
@@ -68,9 +60,8 @@ async function answering(change: (call: Call, truth: unknown) => unknown): Promi
     calls.push(call.method)
     response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: changed }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  servers.push(server)
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
+  stops.push(stop)
+  return { url, calls }
 }
 
 const pool = (...nodes: { url: string }[]): Rpc =>
@@ -78,13 +69,21 @@ const pool = (...nodes: { url: string }[]): Rpc =>
 const gasPrice = (rpc: Rpc) => rpc.call<string>('eth_gasPrice', [])
 const asked = ({ calls }: { calls: string[] }) => calls.filter((method) => method === 'eth_gasPrice').length
 
+/** A pool of a node that asks to wait until it is free. */
+async function busyNode() {
+  let isBusy = true
+  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
+  const free = () => {
+    isBusy = false
+  }
+  return { only, rpc: pool(only), free }
+}
+
 describe('a node that asks to wait', () => {
   it('is not asked until then, though it is the only one', async () => {
-    let isBusy = true
-    const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-    const rpc = pool(only)
+    const { only, rpc, free } = await busyNode()
     await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
-    isBusy = false
+    free()
     const started = performance.now()
     await expect(gasPrice(rpc)).rejects.toThrow('asked to wait')
     expect(asked(only)).toBe(1)
@@ -195,9 +194,7 @@ it('names a node that the chain refutes, and asks it after the others, though it
 })
 
 it('waits no longer for a node than it asked for, whatever is done to the clock', async () => {
-  let isBusy = true
-  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-  const rpc = pool(only)
+  const { rpc, free } = await busyNode()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 })
   try {
     await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
@@ -205,18 +202,16 @@ it('waits no longer for a node than it asked for, whatever is done to the clock'
     // as a time server does with a host that started in the future
     vi.useRealTimers()
   }
-  isBusy = false
+  free()
   const answers = () => gasPrice(rpc).then(Boolean, () => false)
   expect(await waitFor(answers, 1_000 * WAIT_S + 4_000, 50)).toBe(true)
 })
 
 describe('uses of the same nodes', () => {
   it('have rests of their own: a 429 for the API mutes no indexer', async () => {
-    let isBusy = true
-    const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
-    const rpc = pool(only)
+    const { rpc, free } = await busyNode()
     await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('no RPC URL answers')
-    isBusy = false
+    free()
     await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('asked to wait')
     expect(await gasPrice(rpc)).toMatch(/^0x/)
     expect(await gasPrice(rpc.forUse('relay'))).toMatch(/^0x/)

@@ -1,29 +1,22 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import { bodyOf, serve } from '../../../test/support/httpServer.js'
 import { jsonClient, TOO_LARGE } from './http.js'
 
 const LIMIT_MS = 5_000
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
+const stops: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
 })
 
 async function serving(
   answer: (response: ServerResponse, request: IncomingMessage, body: string) => void,
 ): Promise<string> {
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    answer(response, request, body)
-  })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, stop } = await serve(async (request, response) => answer(response, request, await bodyOf(request)))
+  stops.push(stop)
+  return url
 }
 
 describe('the client of JSON-RPC nodes', () => {

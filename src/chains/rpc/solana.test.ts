@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
+import { bodyOf, serve } from '../../../test/support/httpServer.js'
 import { clusterCall, createSolanaRpc } from './solana.js'
 
 interface Question {
@@ -9,31 +9,23 @@ interface Question {
   params: unknown[]
 }
 
-const stops: (() => void)[] = []
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop()
+const stops: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
 })
 
 /** A server that answers on demand and counts the calls. */
 async function node(answer: (body: Question, response: ServerResponse) => unknown) {
   let asked = 0
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part) => parts.push(part))
-    request.on('end', () => {
-      const body: Question = JSON.parse(Buffer.concat(parts).toString())
-      asked += 1
-      response.setHeader('content-type', 'application/json')
-      const reply = answer(body, response)
-      response.end(JSON.stringify(reply))
-    })
+  const { url, stop } = await serve(async (request, response) => {
+    const body: Question = JSON.parse(await bodyOf(request))
+    asked += 1
+    response.setHeader('content-type', 'application/json')
+    const reply = answer(body, response)
+    response.end(JSON.stringify(reply))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  stops.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  )
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked }
+  stops.push(stop)
+  return { url, asked: () => asked }
 }
 
 const echo = ({ id, params }: Question) => ({ jsonrpc: '2.0', id, result: params[0] })

@@ -63,16 +63,22 @@ it('is refused at the age that its own feed allows', async () => {
   await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
 })
 
-it('is refused where it jumped since the last quotes', async () => {
-  let [nowMs, solUsd] = [NOW_S * 1_000, 150]
-  const rates = createRates(
-    hubOf((...call) => nodeOf(solUsd)(...call)),
-    feeds,
-    () => nowMs,
-  )
+/** Rates that were asked for while SOL was 150 $. @returns what asks for them some time after, when it is 200 $ */
+async function ratesAt(atFirstMs: number) {
+  let [nowMs, solUsd] = [atFirstMs, 150]
+  const hub = hubOf((...call) => nodeOf(solUsd)(...call))
+  const rates = createRates(hub, feeds, () => nowMs)
   await rates()
-  ;[nowMs, solUsd] = [nowMs + 3_000, 200]
-  await expect(rates()).rejects.toThrow(/the price feed solUsd .* is refused/)
+  const after = (laterMs: number) => {
+    ;[nowMs, solUsd] = [nowMs + laterMs, 200]
+    return rates()
+  }
+  return { after }
+}
+
+it('is refused where it jumped since the last quotes', async () => {
+  const { after } = await ratesAt(NOW_S * 1_000)
+  await expect(after(3_000)).rejects.toThrow(/the price feed solUsd .* is refused/)
 })
 
 it('takes the least price of gas that a node tells: nothing else bounds it', async () => {
@@ -89,15 +95,8 @@ it('takes the least price of gas that a node tells: nothing else bounds it', asy
 })
 
 it('compares no price with one from before the clock was set back', async () => {
-  let [nowMs, solUsd] = [(NOW_S + 500) * 1_000, 150]
-  const rates = createRates(
-    hubOf((...call) => nodeOf(solUsd)(...call)),
-    feeds,
-    () => nowMs,
-  )
-  await rates()
-  ;[nowMs, solUsd] = [nowMs - 3_600_000, 200]
-  expect(await rates()).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
+  const { after } = await ratesAt((NOW_S + 500) * 1_000)
+  expect(await after(-3_600_000)).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
 })
 
 const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }

@@ -32,9 +32,10 @@ it('waits for a node that refuses to show a transaction: another node may show i
 })
 
 describe('a list of transactions', () => {
+  const item = (signature: string, slot: number, err: object | null = null) => ({ signature, slot, err })
   /** A node that gives pages of two, whatever is asked for. */
   const pages = (asked: unknown[]): Call => {
-    const all = [9, 8, 8, 7, 5].map((slot, i) => ({ signature: `s${i}`, slot, err: i === 1 ? {} : null }))
+    const all = [9, 8, 8, 7, 5].map((slot, i) => item(`s${i}`, slot, i === 1 ? {} : null))
     return async <T>(_method: string, [, options]: readonly unknown[]) => {
       const { before } = options as { before?: string }
       asked.push(before)
@@ -65,12 +66,7 @@ describe('a list of transactions', () => {
     async <T>(_method: string, params: readonly unknown[]): Promise<T> => {
       const { before } = params[1] as { before?: string }
       const from = before === undefined ? 0 : Number(before) + 1
-      const page = Array.from({ length: from >= end ? 0 : size }, (_, i) => ({
-        signature: `${from + i}`,
-        slot: 7,
-        err: null,
-      }))
-      return page as T
+      return Array.from({ length: from >= end ? 0 : size }, (_, i) => item(`${from + i}`, 7)) as T
     }
   const options = { commitment: 'confirmed', until: null, downToSlot: 0 } as const
 

@@ -23,8 +23,7 @@ const HELD: PaymentView = { is: 'held' }
 const GONE: PaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
 const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
-
-const expired = record({ is: 'expired', feeWei: 0n, reason: 'expired' })
+const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
   it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
@@ -35,12 +34,8 @@ describe('a signed transaction', () => {
     ['in a confirmed block', { height: 900, status: DONE }, { do: 'look' }],
     ['whose payment is held all the same', { height: 400, status: DONE, payment: HELD }, { do: 'wait' }],
     ['whose payment is gone without an outcome', { height: 900, status: DONE, payment: GONE }, { do: 'wait' }],
-    ['that a node made up', { height: 900, status: DONE, payment: HELD }, expired],
-    [
-      'that failed',
-      { height: 400, status: { isConfirmed: true, error: 'overflow' } },
-      record({ is: 'expired', feeWei: 0n, reason: 'overflow' }),
-    ],
+    ['that a node made up', { height: 900, status: DONE, payment: HELD }, expired()],
+    ['that failed', { height: 400, status: { isConfirmed: true, error: 'overflow' } }, expired('overflow')],
   ])('%s', (_, change, action) => {
     expect(planBlockhashJob(sent, seen(change))).toEqual(action)
     expect(planBlockhashJob(signed, seen(change))).toEqual(action)
@@ -60,14 +55,12 @@ describe('a signed transaction', () => {
   })
 
   it('that expired unseen is signed anew only where its payment is still held', () => {
-    const expired = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
-    expect(expired(HELD)).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'expired' }))
-    expect(expired({ is: 'unknown' })).toEqual(record({ is: 'expired', feeWei: 0n, reason: 'closed_unseen' }))
-    expect(expired({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
+    const late = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
+    expect(late(HELD)).toEqual(expired())
+    expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
+    expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
-    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(
-      record({ is: 'expired', feeWei: 0n, reason: 'custom_17' }),
-    )
+    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(expired('custom_17'))
   })
 })
 

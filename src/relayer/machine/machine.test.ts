@@ -16,149 +16,94 @@ const mined = (change: Partial<Mined> = {}): Mined => ({
   feeWei: 500n,
   ...change,
 })
+const done = (change: Partial<Mined> = {}) => mined({ isConfirmed: true, ...change })
 const record = (event: object) => ({ do: 'record', event })
 const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
+const permanent = { class: 'permanent', reason: 'gas_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
+const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
+const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
+/** What replaces a transaction at its nonce. */
+const sign = (purpose: NonceTx['purpose'], change: object = {}) => ({
+  ...{ do: 'sign', purpose, nonce: 3, valueWei: purpose === 'cancel' ? 0n : 7n, gas: 1_000n, fees: bumped },
+  ...change,
+})
+const confirmed = (feeWei: bigint) => record({ is: 'confirmed', feeWei })
+const includedIn = (block: number) => record({ is: 'included', hash: '0x1', block })
+const expired = (reason: string) => record({ is: 'expired', feeWei: 500n, reason })
+const dear = txOf(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })
+const bound = txOf(1, { sentBlock: 48, maxFeePerGas: 299n })
+const stopped = [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })]
 
 describe('plan', () => {
   it.each<[string, NonceJob, Partial<Seen>, unknown]>([
-    ['queued: looks whether it would go through', queued, {}, { do: 'prepare', purpose: 'deliver' }],
-    [
-      'queued: signs at the next nonce',
-      queued,
-      { prepared },
-      { do: 'sign', purpose: 'deliver', nonce: null, valueWei: 7n, ...prepared },
-    ],
+    ['queued: looks whether it would go through', queued, {}, prepare('deliver')],
+    ['queued: signs at the next nonce', queued, { prepared }, sign('deliver', { nonce: null, ...prepared })],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
     ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait],
     ['queued: executed by another, unconfirmed', queued, { done: 'unconfirmed' }, wait],
-    [
-      'queued: executed by another',
-      { ...queued, nextMs: NOW + 5 },
-      { done: 'confirmed' },
-      record({ is: 'confirmed', feeWei: 0n }),
-    ],
+    ['queued: executed by another', { ...queued, nextMs: NOW + 5 }, { done: 'confirmed' }, confirmed(0n)],
 
-    ['signed: sends', signed, {}, { do: 'broadcast', tx: signed.txs[0] }],
-    [
-      'signed: sends, in whatever order the nonces come',
-      signed,
-      { nonce: 'later' },
-      { do: 'broadcast', tx: signed.txs[0] },
-    ],
+    ['signed: sends', signed, {}, send(signed.txs[0])],
+    ['signed: sends, in whatever order the nonces come', signed, { nonce: 'later' }, send(signed.txs[0])],
     ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait],
-    [
-      'signed: executed by another: frees the nonce',
-      signed,
-      { done: 'confirmed' },
-      { do: 'prepare', purpose: 'cancel' },
-    ],
-    [
-      'signed: executed by another: cancels',
-      signed,
-      { done: 'confirmed', prepared },
-      { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: bumped },
-    ],
+    ['signed: executed by another: frees the nonce', signed, { done: 'confirmed' }, prepare('cancel')],
+    ['signed: executed by another: cancels', signed, { done: 'confirmed', prepared }, sign('cancel')],
     [
       'signed: a cancel pushes out what it replaces, whatever that offers',
-      { ...signed, txs: [txOf(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })] },
+      { ...signed, txs: [dear] },
       { done: 'confirmed', prepared },
-      { do: 'sign', purpose: 'cancel', nonce: 3, valueWei: 0n, gas: 1_000n, fees: { ...bumped, maxFeePerGas: 5_500n } },
+      sign('cancel', { fees: { ...bumped, maxFeePerGas: 5_500n } }),
     ],
 
     ['sent: waits for REPLACE_AFTER_BLOCKS blocks', sent, { head: 49 + REPLACE_AFTER_BLOCKS }, wait],
-    ['sent: then looks', old, {}, { do: 'prepare', purpose: 'deliver' }],
-    [
-      'sent: then replaces',
-      old,
-      { prepared },
-      { do: 'sign', purpose: 'deliver', nonce: 3, valueWei: 7n, gas: 1_000n, fees: bumped },
-    ],
-    ['sent: behind another nonce: the same again', old, { nonce: 'later' }, { do: 'broadcast', tx: old.txs[0] }],
-    [
-      'sent: fees at their bound: the same again',
-      { ...old, txs: [txOf(1, { sentBlock: 48, maxFeePerGas: 299n })] },
-      { prepared },
-      { do: 'broadcast', tx: txOf(1, { sentBlock: 48, maxFeePerGas: 299n }) },
-    ],
+    ['sent: then looks', old, {}, prepare('deliver')],
+    ['sent: then replaces', old, { prepared }, sign('deliver')],
+    ['sent: behind another nonce: the same again', old, { nonce: 'later' }, send(old.txs[0])],
+    ['sent: fees at their bound: the same again', { ...old, txs: [bound] }, { prepared }, send(bound)],
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
       'sent: refused for its fees: replaced without waiting for blocks',
       { ...sent, txs: [txOf(1, { isRejected: true })] },
       { prepared },
-      { do: 'sign', purpose: 'deliver', nonce: 3, valueWei: 7n, gas: 1_000n, fees: bumped },
+      sign('deliver'),
     ],
-    ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, { do: 'prepare', purpose: 'cancel' }],
-    ['cancelling: sends the cancel', cancelling, {}, { do: 'broadcast', tx: cancelling.txs[1] }],
+    ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, prepare('cancel')],
+    ['cancelling: sends the cancel', cancelling, {}, send(cancelling.txs[1])],
+    ['cancelling: even while somebody executes it', cancelling, { done: 'unconfirmed' }, send(cancelling.txs[1])],
     [
-      'cancelling: even while somebody executes the message',
-      cancelling,
-      { done: 'unconfirmed' },
-      { do: 'broadcast', tx: cancelling.txs[1] },
-    ],
-    [
-      'cancelling: never goes back to delivering at this nonce',
-      { ...cancelling, release: null, txs: [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })] },
+      'cancelling: delivers no more at this nonce',
+      { ...cancelling, release: null, txs: stopped },
       {},
-      { do: 'prepare', purpose: 'cancel' },
+      prepare('cancel'),
     ],
 
-    ['mined', sent, { mined: mined() }, record({ is: 'included', hash: '0x1', block: 50 })],
-    [
-      'mined: before any pause ends',
-      { ...sent, nextMs: NOW * 2 },
-      { mined: mined() },
-      record({ is: 'included', hash: '0x1', block: 50 }),
-    ],
+    ['mined', sent, { mined: mined() }, includedIn(50)],
+    ['mined: before any pause ends', { ...sent, nextMs: NOW * 2 }, { mined: mined() }, includedIn(50)],
     ['included: waits', included, { mined: mined() }, wait],
-    [
-      'included: in another block after a reorg',
-      included,
-      { mined: mined({ block: 51 }) },
-      record({ is: 'included', hash: '0x1', block: 51 }),
-    ],
+    ['included: in another block after a reorg', included, { mined: mined({ block: 51 }) }, includedIn(51)],
     ['included: lost in a reorg', included, {}, record({ is: 'reorged' })],
-    [
-      'included: confirmed',
-      included,
-      { mined: mined({ isConfirmed: true }) },
-      record({ is: 'confirmed', feeWei: 500n }),
-    ],
-    [
-      'included: confirmed as reverted',
-      included,
-      { mined: mined({ isConfirmed: true, succeeded: false }) },
-      record({ is: 'expired', feeWei: 500n, reason: 'reverted' }),
-    ],
+    ['included: confirmed', included, { mined: done() }, confirmed(500n)],
+    ['included: confirmed as reverted', included, { mined: done({ succeeded: false }) }, expired('reverted')],
     [
       'included: reverted because another was quicker',
       included,
-      { mined: mined({ isConfirmed: true, succeeded: false }), done: 'confirmed' },
-      record({ is: 'confirmed', feeWei: 500n }),
+      { mined: done({ succeeded: false }), done: 'confirmed' },
+      confirmed(500n),
     ],
     [
       'cancelling: the cancel is confirmed',
       { ...cancelling, reason: 'hub_paused' },
-      { mined: mined({ hash: '0x2', isConfirmed: true }) },
-      record({ is: 'expired', feeWei: 500n, reason: 'hub_paused' }),
+      { mined: done({ hash: '0x2' }) },
+      expired('hub_paused'),
     ],
-    [
-      'cancelling: the delivery was quicker',
-      cancelling,
-      { mined: mined({ isConfirmed: true }) },
-      record({ is: 'confirmed', feeWei: 500n }),
-    ],
+    ['cancelling: the delivery was quicker', cancelling, { mined: done() }, confirmed(500n)],
 
     ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed' }, wait],
-    [
-      'nonce used for good, delivered',
-      sent,
-      { nonce: 'confirmed', done: 'confirmed' },
-      record({ is: 'confirmed', feeWei: 0n }),
-    ],
+    ['nonce used for good, delivered', sent, { nonce: 'confirmed', done: 'confirmed' }, confirmed(0n)],
     ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', done: 'unconfirmed' }, wait],
-    ['found', sent, { nonce: 'confirmed', mined: mined() }, record({ is: 'included', hash: '0x1', block: 50 })],
+    ['found', sent, { nonce: 'confirmed', mined: mined() }, includedIn(50)],
 
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
@@ -181,7 +126,6 @@ describe('apply', () => {
   })
 
   it('parks at once what can never go through and holds no nonce', () => {
-    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
       reason: 'permanent_error',
@@ -190,7 +134,6 @@ describe('apply', () => {
 
   it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
     expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({ state: 'sent', release: 'queue', nextMs: NOW })
-    const permanent = { class: 'permanent', reason: 'gas_limit' } as const
     const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
     expect(apply(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({

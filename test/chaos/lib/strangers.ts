@@ -11,7 +11,7 @@ import {
   zeroAddress,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { testBatchAbi, testBatchBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestBatch.js'
+import { testBatchBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestBatch.js'
 import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { encodePlaceBids, executeCall } from '../../../src/chains/evm/bridge/calls.js'
 import { encodeMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
@@ -22,6 +22,7 @@ import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { addressWord } from '../../../src/testing/world.js'
+import { type BatchCall, batchOf } from '../../support/batch.js'
 import { PRICE_WEI, paymentFor } from './community.js'
 import { actAtPace, STALLS, someNames } from './wallets.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
@@ -101,12 +102,8 @@ async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: ()
 }
 
 /** Makes the calls in one transaction. */
-const inOne = ({ chain, account, batch }: Stranger, calls: readonly { to: Hex; data: Hex; value: bigint }[]) =>
-  send(chain, account, {
-    to: batch,
-    data: encodeFunctionData({ abi: testBatchAbi, functionName: 'run', args: [calls] }),
-    value: calls.reduce((sum, { value }) => sum + value, 0n),
-  })
+const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[]) =>
+  send(chain, account, batchOf(batch, calls))
 
 /** What strangers do with LayerZero itself, on the way that our messages take. */
 const MESSAGE_DEEDS = {

@@ -27,6 +27,8 @@ const heldData = encodeAbiParameters([{ type: 'uint64' }, { type: 'uint64' }], [
 const bid = (logIndex: number, changes?: Partial<RawLog>) => log(PAYMENT_TOPIC, bidData, logIndex, changes)
 const held = (logIndex: number, changes?: Partial<RawLog>) =>
   log(HELD_TOPIC, heldData, logIndex, { topics: [HELD_TOPIC, ID], ...changes })
+const OURS = { role: 'hub', chain: 1, chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
+const never = async () => Promise.reject(new Error('nothing is asked'))
 const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
 
 describe('logs of a payments contract', () => {
@@ -44,9 +46,7 @@ describe('logs of a payments contract', () => {
     ['a Held alone', [held(4)]],
     ['a Held of another Bid', [bid(3), held(4)]],
   ])('are asked for again where a node gave %s', async (_, logs) => {
-    const ours = { role: 'hub', chain: 1, chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
-    const never = async () => Promise.reject(new Error('nothing is asked'))
-    await expect(decodeLogs(never, ours, logs, () => 9_000)).rejects.toThrow(/a payment has not the id that it makes/)
+    await expect(decodeLogs(never, OURS, logs, () => 9_000)).rejects.toThrow(/a payment has not the id that it makes/)
   })
 
   it('tell how payments end, by their ids', () => {
@@ -59,21 +59,13 @@ describe('logs of a payments contract', () => {
   })
 
   it('count from the payments contract alone', async () => {
-    const ours = { role: 'hub', chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
-    expect(filterOf(ours).addresses).toEqual([HUB, PAYMENTS])
-    expect(isRegistrationLog(ours, bid(3))).toBe(true)
-    expect(isRegistrationLog(ours, bid(3, { address: HUB }))).toBe(false)
-    expect(isRegistrationLog({ ...ours, communityPayments: undefined }, bid(3))).toBe(false)
+    expect(filterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
+    expect(isRegistrationLog(OURS, bid(3))).toBe(true)
+    expect(isRegistrationLog(OURS, bid(3, { address: HUB }))).toBe(false)
+    expect(isRegistrationLog({ ...OURS, communityPayments: undefined }, bid(3))).toBe(false)
     const logs = [bid(1, { address: HUB }), held(2, { address: HUB }), bid(3), held(4)]
-    const never = async () => {
-      throw new Error('nothing is asked')
-    }
-    const found = await decodeLogs(
-      never,
-      { ...ours, chain: 1, watchOnly: { minimum: [], quotes: false } },
-      logs,
-      () => 9_000,
-    )
+    const watched = { ...OURS, watchOnly: { minimum: [], quotes: false } }
+    const found = await decodeLogs(never, watched, logs, () => 9_000)
     expect(found).toMatchObject({ entries: [], received: [], sent: [] })
     expect(found.payments.map(({ sequence }) => sequence)).toEqual([3])
   })
