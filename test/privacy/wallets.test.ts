@@ -145,6 +145,8 @@ describe('private wallets', () => {
       ...{ name: [...names, `${names[0]}/`], file: names.map((name) => `${name}.svg`) },
       ...{ cluster: names, clusterName: names, communityName: names, community: names },
       ...{ walletName: ['seen-again', 'orphan'], addressName: ['seen-again', 'orphan'] },
+      sender: [alice.address],
+      data: lookupsOf([...names, ...SECRET].flatMap((name) => [name, `${name}.${names[0]}`])),
     }
     const reads = routes.filter(({ method, auth }) => method === 'get' && auth !== 'required')
     expect(reads.length).toBeGreaterThan(15)
