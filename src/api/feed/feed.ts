@@ -1,4 +1,4 @@
-import { type FeedOrder, findSince, readClusterIds, readStretch } from '../../db/journal/feed.js'
+import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
 import {
   clustersOf,
   type FeedItem,
@@ -55,8 +55,8 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = sealPage(key, end)
   const serials = serialsOf(items)
-  const ids = await readClusterIds(context.pool, walk.network, serials, generation)
-  if (ids.size < serials.length) throw await whyMissing(context, generation)
+  const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
+  if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
     ...{ network: walk.network, generation, items },
     /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */

@@ -9,6 +9,7 @@ import { Streams } from '../../push/streams.js'
 import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
+import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { createTurns, type Turns } from '../guard/turns.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { callerOf } from '../serving/patience.js'
@@ -40,6 +41,8 @@ export interface Context {
   /** Readers of the feeds' ends, and the open streams. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
+  /** Ids of the clusters that pages of the feed name. */
+  clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Turns of the network's signed changes. */
   turns: Turns
   /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
@@ -113,6 +116,7 @@ export function createContexts({
     pageKey,
     tails: ofEach((network) => new FeedTail({ pool: deps.pool, network, news })),
     streams: new Streams(limits !== null),
+    clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKey: config.shareKey,
     batches: ofEach((network) => createBatches(deps.pool, network)),
