@@ -49,13 +49,14 @@ export async function readDecimals(call: Call, mint: PublicKey): Promise<number 
   return supply?.value.decimals ?? null
 }
 
-/** "Invalid params", as nodes say that an address is no mint, and their words for that. */
+/** "Invalid params", as nodes say that an address is no mint, and their words for that, as message or data. */
 const INVALID_PARAMS = -32_602
 const NO_MINT = /mint|find account|token account/i
 
 function orNoMint(error: unknown): null {
   const cause = error instanceof RpcError ? error.cause : null
-  if (cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(cause.details)) return null
+  if (cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`))
+    return null
   throw error
 }
 
