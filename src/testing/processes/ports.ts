@@ -1,3 +1,4 @@
+import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
@@ -9,6 +10,8 @@ const MAX_PORT = 65_535
 const FREE_PORTS = { from: 10_000, below: 32_768 }
 /** Distance between the first ports of two processes, so that parallel launchers choose different ones. */
 const PORTS_APART = 61
+/** Time within which a chosen port is bound, seconds. */
+const CHOSEN_S = 60
 /** Number of ports that `nextFreePort` tries beyond the preferred one. */
 const NEXT_PORT_TRIES = 200
 
@@ -20,7 +23,20 @@ export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
-    if (await isPortFree(port)) return port
+    if ((await isPortFree(port)) && isFirst(path.join(os.tmpdir(), `clusterd-free-port-${port}`))) return port
+  }
+}
+
+/** Tells whether no process chose this port within the last minute, which it may be about to bind. */
+function isFirst(file: string): boolean {
+  const nowS = Date.now() / 1_000
+  try {
+    writeFileSync(file, '', { flag: 'wx' })
+    return true
+  } catch {
+    if (nowS - statSync(file).mtimeMs / 1_000 < CHOSEN_S) return false
+    utimesSync(file, nowS, nowS)
+    return true
   }
 }
 
