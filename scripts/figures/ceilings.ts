@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   record: 292,
   registry: 4_100,
   relayer: 2_046,
-  testing: 4_603,
+  testing: 4_605,
   web: 3_673,
 }
 

@@ -41,8 +41,8 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
 
 /**
  * Checks that the chain still has the checkpoint's block. A node that lacks it is found by each of its answers; only
- * the word of all halts a chain. A local chain that its launcher restored from an older state
- * may have lost it: then the checkpoint moves back as far as no entry of the journal is touched.
+ * the word of all halts a chain. A local chain that its launcher restored from an older state may have lost it: then
+ * the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */
 export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<void> {

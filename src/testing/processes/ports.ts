@@ -23,7 +23,9 @@ export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
-    if ((await isPortFree(port)) && isFirst(path.join(os.tmpdir(), `clusterd-free-port-${port}`))) return port
+    // each user's own: another's file can't be dated
+    const file = path.join(os.tmpdir(), `clusterd-free-port-${process.getuid?.()}-${port}`)
+    if ((await isPortFree(port)) && isFirst(file)) return port
   }
 }
 
