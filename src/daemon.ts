@@ -105,6 +105,7 @@ export class Daemon {
       const sources = {
         chains: chains.filter(({ chain }) => chain.network === network),
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
+        isSqlServed: this.#config.isSqlServed,
       }
       if (sources.chains.length === 0) continue
       if (roles.includes('index'))

@@ -148,6 +148,8 @@ const variables = z.object({
   LIMIT_KEYS_DAY: limit.default(10),
   /** Tells whether webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
+  /** Tells whether the indexer keeps the views of `registry_v1` (docs/sql.md). */
+  SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
   /** Lifetime of an authentication key. */
@@ -218,6 +220,7 @@ const environment = variables
       /** null: nobody is limited. */
       limits: set.LIMITS === 'on' ? limitsOf(set) : null,
       webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',
+      isSqlServed: set.SQL_VIEWS === 'on',
       trustProxy: set.TRUST_PROXY ?? 0,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',
@@ -245,7 +248,7 @@ export function loadEnvFile(): void {
 
 /** Variables that `clusterd dev` passes on to the daemon of its world (docs/configuration.md names them). */
 const PASSED_ON =
-  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
+  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))

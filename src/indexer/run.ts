@@ -10,7 +10,7 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { checkpointWorker } from '../push/checkpoint.js'
+import { checkpointWorker, sqlWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
@@ -24,6 +24,8 @@ export interface Sources {
   chains: readonly OpenChain[]
   /** The Solana cluster, where the network has one. */
   solana: SolanaSource | null
+  /** Tells whether the views of `registry_v1` are kept. */
+  isSqlServed: boolean
 }
 
 export interface IndexRun {
@@ -110,6 +112,7 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
     retentionWorker(ctx),
     checkpointWorker(ctx),
+    ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]
 }

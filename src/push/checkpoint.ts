@@ -1,7 +1,17 @@
-import { CHECKPOINT_EVERY, type FeedCheckpoint, readCheckpoint, writeCheckpoints } from '../db/journal/feed.js'
+import {
+  CHECKPOINT_EVERY,
+  copyEvents,
+  type FeedCheckpoint,
+  type FollowedFeed,
+  readCheckpoint,
+  readCopied,
+  writeCheckpoints,
+} from '../db/journal/feed.js'
+import type { Queryable } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { feedHash } from '../registry/journal/feedHash.js'
+import type { Network } from '../registry/primitives/network.js'
 import { type Events, readEvents } from './feedReader.js'
 
 /** Entries of a step: some ten milliseconds of work. */
@@ -10,25 +20,43 @@ const ENTRIES_AT_ONCE = 256
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
+type Ctx = Pick<LeaderContext, 'network' | 'pool' | 'epoch'>
+
 /**
- * Keeps the hash of a network's feed, behind its end, in steps: an answer about it then costs a row. It waits for the
- * first catch-up of the hub, which needs all there is.
+ * Follows a network's feed behind its end, in steps. It waits for the first catch-up of the hub, which needs all there
+ * is.
  */
-export function checkpointWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
-  const { pool, network } = ctx
+function followWorker<T extends FollowedFeed>(
+  { pool, network }: Ctx,
+  name: string,
+  read: (pool: Queryable, network: Network) => Promise<T>,
+  write: (last: T, found: Events) => Promise<void>,
+): Worker {
   return {
-    ...{ name: 'the checkpoint of the feed', fields: { network } },
+    ...{ name, fields: { network } },
     ...{ pollMs: PAUSE_MS, idleMs: IDLE_MS, maxBusySteps: 1 },
     async step() {
-      const last = await readCheckpoint(pool, network)
+      const last = await read(pool, network)
       if (!last.isCaughtUp || last.count >= last.newest) return 'idle'
       const found = await readEvents(pool, network, { first: last.count + 1, limit: ENTRIES_AT_ONCE })
       // a rewind came between: the next step finds its generation
-      if (found?.generation === last.generation) await writeCheckpoints(ctx, last, checkpointsOf(last, found))
+      if (found?.generation === last.generation) await write(last, found)
       return 'progressed'
     },
   }
 }
+
+/** Keeps the hash of a network's feed: an answer about it then costs a row. */
+export const checkpointWorker = (ctx: Ctx): Worker =>
+  followWorker(ctx, 'the checkpoint of the feed', readCheckpoint, (last, found) =>
+    writeCheckpoints(ctx, last, checkpointsOf(last, found)),
+  )
+
+/** Copies a network's feed into the table behind the views of `registry_v1`; a feed that begins anew is copied anew. */
+export const sqlWorker = (ctx: Ctx): Worker =>
+  followWorker(ctx, 'the events of SQL', readCopied, ({ generation }, { events }) =>
+    copyEvents(ctx, generation, events),
+  )
 
 /** The checkpoints that stay for ever among those of some events, and that of the last of them. */
 function checkpointsOf({ hash, generation }: FeedCheckpoint, { events }: Events): FeedCheckpoint[] {

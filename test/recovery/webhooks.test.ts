@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
@@ -47,7 +48,12 @@ const cli = (...args: string[]) =>
   runCli(['webhooks', ...args], { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' })
 
 beforeAll(async () => {
-  stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200, daemonEnv: { WEBHOOKS_PRIVATE: 'true' } })
+  stack = await startStack({
+    chains: ['1'],
+    seeds: false,
+    blockMs: 200,
+    daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' },
+  })
   url = await receiver.start()
 })
 afterAll(async () => {
@@ -148,4 +154,15 @@ it('tells that the feed has begun anew, and sends it from its beginning', async 
   await expectAllDelivered()
   await cli('remove', id)
   expect(JSON.parse(await cli('list', '--json'))).toEqual([])
+})
+
+it('is copied for readers by SQL beside', async () => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  await client.connect()
+  try {
+    const copied = async () => (await client.query('SELECT count(*)::int FROM registry_v1.events')).rows[0].count
+    await expect.poll(copied, { timeout: 10_000 }).toBe(stackFeed.length)
+  } finally {
+    await client.end()
+  }
 })

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
+import { sqlWorker } from '../../src/push/checkpoint.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { memberOf } from '../api/members.js'
 import { type ApiWorld, bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
 import { startReplica } from '../support/replica.js'
 
 /** An API whose database is a standby that really streams. */
@@ -42,6 +44,15 @@ it('answers look-ups as the primary does, and changes with 503', async () => {
   const asked = `/v1/clusters/name/${name}`
   await expect.poll(async () => (await call(asked)).status, { timeout: 20_000 }).toBe(200)
   expect(await call(asked)).toEqual(await world.get(asked).then(({ status, body }) => ({ status, body })))
+
+  const worker = sqlWorker({
+    pool: world.pool,
+    network: 'mainnet',
+    epoch: await readEpoch(world.pool, 'mainnet', 'index'),
+  })
+  await worker.step(new AbortController().signal, () => {})
+  const byAnalyst = () => pool.query('SELECT count(*)::int FROM registry_v1.names WHERE name = $1', [name])
+  await expect.poll(async () => (await byAnalyst()).rows[0].count).toBe(1)
 
   const member = await memberOf(world)
   const change = { method: 'POST', headers: member.headers }

@@ -1,7 +1,7 @@
 import { entryKind } from '../../registry/journal/entry.js'
-import type { FeedRow } from '../../registry/journal/events.js'
+import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { FEED_START } from '../../registry/journal/feedHash.js'
-import { NOBODY } from '../../registry/primitives/address.js'
+import { decodeWallet, NOBODY } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
@@ -164,12 +164,17 @@ export interface FeedCheckpoint {
 /** Events between two checkpoints that are kept; between the last of them and the newest none is. */
 export const CHECKPOINT_EVERY = 10_000
 
-/** A checkpoint of the generation in force. */
-export interface CurrentCheckpoint extends FeedCheckpoint {
+/** What follows the feed of the generation in force: its first `count` events are done. */
+export interface FollowedFeed {
+  generation: number
+  count: number
   /** Number of the newest event. */
   newest: number
   isCaughtUp: boolean
 }
+
+/** A checkpoint of the generation in force. */
+export type CurrentCheckpoint = FeedCheckpoint & FollowedFeed
 
 const checkpoint = prepare<Omit<CurrentCheckpoint, 'hash'> & { hash: Buffer | null }>(
   'feed_checkpoint',
@@ -210,5 +215,40 @@ export async function writeCheckpoints(
     await execute(client, network, FORGET_CHECKPOINTS, [generation, count])
     const values = [added.map((one) => one.count), added.map((one) => one.hash)]
     await execute(client, network, ADD_CHECKPOINTS, [generation, ...values])
+  })
+}
+
+const copied = prepare<FollowedFeed>(
+  'feed_copied',
+  (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest, h.caught_up AS is_caught_up, coalesce((
+      SELECT number FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
+      ORDER BY number DESC LIMIT 1
+    ), 0) AS count FROM journal_heads h WHERE h.network = ${l.network}`,
+)
+
+/** The copy of a network's feed for readers by SQL. */
+export const readCopied = async (db: Queryable, network: Network): Promise<FollowedFeed> =>
+  (await copied(db, network, []))[0]!
+
+const FORGET_COPIED = 'DELETE FROM feed_events WHERE network = $1 AND generation <> $2'
+const ADD_COPIED = `INSERT INTO feed_events
+    (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
+  SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
+    coalesce(data->>'cluster_id', data->>'to'), data->>'community', data->>'name', data->>'address', type, data
+  FROM unnest($3::int8[], $4::jsonb[], $5::text[]) AS e(number, event, type)
+  CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
+
+/** Copies events, in their v1 JSON, behind those that are copied; those of other generations go. @throws LostLeadershipError */
+export async function copyEvents(
+  { pool, network, epoch }: OfLeader,
+  generation: number,
+  events: readonly (FeedItem & { json: string })[],
+): Promise<void> {
+  const types = events.map(({ event }) => ('wallet' in event ? decodeWallet(event.wallet).type : null))
+  await inTransaction(pool, async (client) => {
+    await assertLeader(client, network, epoch)
+    await execute(client, network, FORGET_COPIED, [generation])
+    const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
+    await execute(client, network, ADD_COPIED, [generation, ...values])
   })
 }

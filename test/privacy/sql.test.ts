@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { confirmCredits } from '../../src/db/bridge/credits.js'
+import { sqlWorker } from '../../src/push/checkpoint.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { type ApiWorld, startApi } from '../api/support.js'
+import { solanaAccount } from '../api/wallets.js'
+import { readEpoch } from '../support/epoch.js'
+import { insertPayment } from '../support/payments.js'
+import { bytesOf } from './observedApi.js'
+import { FOO, live, WALLETS } from './twins.js'
+
+/** The views of `registry_v1`, in two registries with one public history of which the first has private wallets. */
+let twins: [ApiWorld, ApiWorld]
+/** Connections of the role of docs/sql.md. */
+let readers: [pg.Client, pg.Client]
+
+const docs = readFileSync('docs/sql.md', 'utf8')
+const { signal } = new AbortController()
+const run = process.env.VITEST_POOL_ID ?? '0'
+
+async function copy({ pool }: ApiWorld): Promise<void> {
+  const worker = sqlWorker({ pool, network: 'mainnet', epoch: await readEpoch(pool, 'mainnet', 'index') })
+  while ((await worker.step(signal, () => {})) !== 'idle');
+  await pool.query('ANALYZE feed_events')
+}
+
+/** Makes the role as the page says, and connects as it. */
+async function readerOf({ pool }: ApiWorld): Promise<pg.Client> {
+  const sql = /```sql\n(CREATE ROLE[^`]*)```/.exec(docs)![1]!.replaceAll('analyst', `analyst_${run}`)
+  await pool.query(sql)
+  const url = new URL(pool.options.connectionString!)
+  Object.assign(url, { username: `analyst_${run}`, password: 'secret' })
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  return client
+}
+
+beforeAll(async () => {
+  twins = [await startApi(), await startApi()]
+  for (const { pool } of twins) await pool.query('ALTER SYSTEM SET autovacuum = off')
+  for (const { pool } of twins) await pool.query('SELECT pg_reload_conf()')
+  await Promise.all([live(twins[0], true), live(twins[1], false)])
+  await Promise.all(twins.map(copy))
+  readers = [await readerOf(twins[0]), await readerOf(twins[1])]
+})
+afterAll(async () => {
+  await Promise.all(readers.map((reader) => reader.end()))
+  await Promise.all(twins.map((world) => world.stop()))
+})
+
+/** Rows of a statement, or its error, on both. */
+const both = (sql: string) =>
+  Promise.all(
+    readers.map((reader) =>
+      reader.query(sql).then(
+        ({ rows }) => rows as unknown[],
+        ({ message }: Error) => message,
+      ),
+    ),
+  )
+const rowsOf = async (sql: string) => (await readers[0].query(sql)).rows
+
+const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS type FROM information_schema.columns
+  WHERE table_schema = 'registry_v1' ORDER BY table_name, ordinal_position`
+
+describe('registry_v1', () => {
+  it('has the views, columns and types of its page', async () => {
+    const page = [...docs.matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm)].flatMap(([, view, text]) =>
+      [...text!.matchAll(/^\| `(\w+)` \| ([\w ]+) \|/gm)].map(([, column, type]) => ({ view, column, type })),
+    )
+    const found = await rowsOf(COLUMNS)
+    expect(page.toSorted((a, b) => (a.view! < b.view! ? -1 : a.view! > b.view! ? 1 : 0))).toEqual(found)
+  })
+
+  it('gives what the API gives', async () => {
+    const [world] = twins
+    const id = toHex(FOO)
+    const { body } = await world.get(`/v1/clusters/id/${id}`)
+    const wallets = await rowsOf(`SELECT address, name, is_verified AS "isVerified"
+      FROM registry_v1.wallets WHERE cluster_id = '${id}' ORDER BY added_at, address`)
+    const given = body.wallets.map(({ address, name, isVerified }: Record<string, unknown>) => ({
+      ...{ address, name, isVerified },
+    }))
+    expect(wallets).toHaveLength(given.length)
+    expect(wallets).toEqual(expect.arrayContaining(given))
+    const owned = (await world.get(`/v1/names/owner/address/${WALLETS.alice}`)).body
+    expect(owned.length).toBeGreaterThan(0)
+    for (const { name, totalWeiAmount, clusterId } of owned) {
+      const sql = `SELECT wei_amount::text AS "totalWeiAmount", cluster_id AS "clusterId" FROM registry_v1.names WHERE name = '${name}'`
+      expect(await rowsOf(sql)).toEqual([{ totalWeiAmount, clusterId }])
+    }
+    const events = await rowsOf('SELECT number::int, type, actor, data FROM registry_v1.events ORDER BY number')
+    const { items } = (await world.get('/v1/events?limit=1000')).body
+    expect(events).toEqual(
+      items.map(({ id, type, from, data }: { id: string } & Record<string, unknown>) => ({
+        ...{ number: Number(id.split('-')[2]), type, actor: from, data },
+      })),
+    )
+    const below = await rowsOf(`SELECT community, name, address FROM registry_v1.community_names ORDER BY name`)
+    expect(below).toEqual([
+      { community: 'foo', name: 'bobs', address: WALLETS.bob },
+      { community: 'foo', name: 'pats', address: WALLETS.pat },
+    ])
+    expect(await rowsOf('SELECT * FROM registry_v1.communities')).toEqual([{ network: 'mainnet', name: 'foo' }])
+  })
+
+  it('tells of private wallets by no row, plan, statistic or error', async () => {
+    const columns = await rowsOf(COLUMNS)
+    const values = [...Object.values(WALLETS), toHex(FOO), 'foo', 'secret', 'cold-3', 'main', 'mainnet', '3', '']
+    const query = fc
+      .tuple(
+        fc.constantFrom(...columns),
+        fc.constantFrom('=', '<>', '<', '>='),
+        fc.constantFrom(...values),
+        fc.constantFrom('*', 'count(*)', 'min(network)', '1 / (length(network) - 7)'),
+        fc.subarray(['indexscan', 'bitmapscan', 'seqscan', 'hashagg', 'sort']),
+      )
+      .map(([{ view, column }, operator, value, shown, off]) => ({
+        off: off.map((kind) => `SET enable_${kind} = off`),
+        sql: `SELECT ${shown} FROM registry_v1.${view} WHERE ${column}::text ${operator} '${value}'`,
+      }))
+    const asked = fc.asyncProperty(query, async ({ off, sql }) => {
+      const plan = `EXPLAIN (ANALYZE, BUFFERS OFF, TIMING OFF, SUMMARY OFF) ${sql}`
+      for (const statement of [...off, sql, plan]) {
+        const [hiding, plain] = await both(statement)
+        expect(hiding, statement).toEqual(plain)
+      }
+      await both('RESET ALL')
+    })
+    await fc.assert(asked, { numRuns: 300 })
+    const [hiding, plain] = await both(`SELECT tablename, attname, n_distinct, most_common_vals::text FROM pg_stats
+      WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`)
+    expect(hiding).toEqual(plain)
+  })
+
+  it('is all that its role can read', async () => {
+    const { rows } = await twins[0].pool.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+    expect(rows.length).toBeGreaterThan(20)
+    for (const { tablename } of rows)
+      expect((await both(`SELECT FROM "${tablename}"`))[0], tablename).toMatch(/^permission denied/)
+    expect((await both('CREATE TABLE mine ()'))[0]).toMatch(/^permission denied/)
+  })
+
+  it('tells what is owed: credits of the hub, and payments whose time has passed', async () => {
+    const { pool } = twins[0]
+    const [evm, solana] = [`0x${'0e'.repeat(20)}`, solanaAccount(Buffer.alloc(32, 5)).address]
+    const credit = { wallet: bytesOf(evm), eid: 30_101, txHash: Buffer.alloc(32) }
+    await confirmCredits(pool, 'mainnet', [
+      { ...credit, block: 1, logIndex: 0, amountWei: 5n },
+      { ...credit, block: 1, logIndex: 1, amountWei: -2n },
+      { ...credit, wallet: bytesOf(WALLETS.bob), block: 2, logIndex: 0, amountWei: 1n },
+      { ...credit, wallet: bytesOf(WALLETS.bob), block: 3, logIndex: 0, amountWei: -1n },
+    ])
+    await pool.query(`INSERT INTO chains (network, chain, label, instance, contract, next_block)
+      VALUES (0, 9, 'solana', '', '', 1) ON CONFLICT DO NOTHING`)
+    const payer = bytesOf(solana).subarray(1)
+    const [late] = [await insertPayment(pool, { name: 'late', payer, lamports: 7n })]
+    await insertPayment(pool, { name: 'held', payer })
+    await insertPayment(pool, { name: 'seen', payer, confirmed: false })
+    const sql = 'SELECT chain, payer, token, amount::text FROM registry_v1.refunds_owed ORDER BY chain'
+    const credited = { chain: 'hub', payer: evm, token: null, amount: '3' }
+    expect(await rowsOf(sql)).toEqual([credited])
+    await pool.query(`UPDATE payments SET reclaimable_ms = 1 WHERE id = $1 OR name = 'seen'`, [late])
+    expect(await rowsOf(sql)).toEqual([credited, { chain: 'solana', payer: solana, token: 'native', amount: '7' }])
+  })
+
+  it('writes addresses as the API does', async () => {
+    const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
+    const wide = fc.tuple(fc.nat(32), key).map(([zeros, bytes]) => bytes.fill(0, 0, zeros))
+    const asked = fc.asyncProperty(wide, async (bytes) => {
+      const wallet = decodeWallet(Buffer.concat([Buffer.of(2), bytes]))
+      const { rows } = await readers[0].query('SELECT registry_v1.address_text($1) AS text', [wallet.bytes])
+      expect(rows).toEqual([{ text: wallet.text }])
+    })
+    await fc.assert(asked)
+  })
+
+  it('begins anew with its feed', async () => {
+    const [, world] = twins
+    await world.pool.query('UPDATE journal_heads SET feed_generation = feed_generation + 1')
+    const [before] = (await readers[1].query('SELECT count(*) FROM registry_v1.events')).rows
+    await copy(world)
+    const sql = 'SELECT count(*), min(generation) AS generation FROM registry_v1.events'
+    expect((await readers[1].query(sql)).rows).toEqual([{ ...before, generation: 2 }])
+  })
+})
