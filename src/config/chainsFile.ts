@@ -60,9 +60,12 @@ const solanaCluster = z
 const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
-  /** The EnsResolver that was set for it, and the id of its chain. */
-  resolver: hex(20),
+  /** The EnsResolver that was set for it, which a draft lacks, and the id of its chain. */
+  resolver: hex(20).optional(),
   chainId: z.int().positive(),
+  /** Nodes of that chain where `chains` lacks it, and ENS's registry on a local one: the commands ask them. */
+  rpcUrls: z.array(httpUrl).min(1).optional(),
+  registry: hex(20).optional(),
 })
 
 const sections = z.strictObject({
@@ -171,11 +174,13 @@ export type DraftChain = z.output<typeof evmChain>
 type DraftCluster = z.output<typeof solanaCluster>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
 export type SolanaConfig = DraftCluster & Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
-export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana'> {
+export type DraftEns = z.output<typeof ensParent>
+export type EnsParent = DraftEns & { readonly resolver: `0x${string}` }
+export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana' | 'ens'> {
   readonly chains: readonly ChainConfig[]
   readonly solana: Readonly<Partial<Record<Network, SolanaConfig>>>
+  readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
-export type EnsParent = z.output<typeof ensParent>
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Reads and checks a chains file. @throws ConfigError, also where a contract is not deployed yet */
@@ -223,7 +228,9 @@ function complete(draft: DraftFile, file: string): ChainsFile {
       `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and prints it`,
     )
   for (const network of NETWORKS) {
-    const cluster = draft.solana[network]
+    const [cluster, ens] = [draft.solana[network], draft.ens[network]]
+    if (ens && !ens.resolver)
+      faults.push(`ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`)
     if (cluster && !cluster.programId)
       faults.push(`solana.${network}.programId is missing: \`clusterd solana deploy\` deploys the program`)
     if (cluster && !cluster.feeds)

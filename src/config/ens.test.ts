@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseChainsFile, readConfig } from './index.js'
+import { parseChainsFile, parseDraft, readConfig } from './index.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'clusterd-ens-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -44,3 +44,9 @@ it.each(['bundles.eth', 'test.bundles.eth', 'eth.eth', 'Other.eth', 'eth', 'a b.
     else expect(read).toThrow(/ens\.testnet\.parent/)
   },
 )
+
+it('a draft lacks the resolver, a start does not', () => {
+  const file = { ...example, ens: { mainnet: { ...of('bundles.eth'), resolver: undefined } } }
+  expect(parseDraft(file, 'x').ens.mainnet?.parent).toBe('bundles.eth')
+  expect(() => parseChainsFile(file, 'x')).toThrow(/`clusterd contracts deploy --ens bundles.eth` deploys it/)
+})

@@ -8,6 +8,7 @@ Examples:
   clusterd contracts deploy --keystore deployer.json --password-file deployer.txt
   clusterd contracts deploy --unsigned
   clusterd contracts status
+  clusterd contracts deploy --ens bundles.eth --keystore owner.json --password-file owner.txt
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is wished; docs/deploying.md goes through it.`
 
@@ -17,7 +18,7 @@ const run = lazily(() => import('./contracts.js'))
 export function addContractCommands(program: Command): void {
   const contracts = program
     .command('contracts')
-    .description('hub, spokes and payments on EVM chains: deploy, set up, compare')
+    .description('hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare')
     .addHelpText('after', EXAMPLES)
   onNetwork(contracts.command('status'))
     .description('compare chains and wishes, code included, and show the contracts’ money; code 1 for a difference')
@@ -28,5 +29,6 @@ export function addContractCommands(program: Command): void {
     .action(run('deploy'))
 }
 
+const ENS = ['--ens <name>', 'instead: the resolver of this ENS name of the chains file (docs/ens.md)'] as const
 const onNetwork = (command: Command): Command =>
-  withNetwork(command, 'default: the network that the chains file deploys')
+  withNetwork(command.option(...ENS), 'default: the network that the chains file deploys')

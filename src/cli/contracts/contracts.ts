@@ -12,11 +12,15 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
 import type { NetworkOptions } from '../values.js'
+import { openEns } from './ens.js'
 
-/** Opens the network that the options name, or the only one with a deployment, else with chains. @throws ConfigError */
-function openNetwork({ testnet, mainnet }: NetworkOptions) {
-  const { chainsFile: file } = readEnvironment()
-  const draft = readDraft(file)
+type ContractOptions = NetworkOptions & { ens?: string }
+type Opened = ReturnType<typeof open>
+
+/** Opens what the options name, else the only network with a deployment, else with chains. @throws ConfigError */
+function open({ testnet, mainnet, ens }: ContractOptions) {
+  const draft = readDraft(readEnvironment().chainsFile)
+  if (ens) return openEns(draft, ens)
   const wished = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && wished.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
@@ -31,24 +35,20 @@ function openNetwork({ testnet, mainnet }: NetworkOptions) {
       return [label, { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken }]
     }),
   )
-  return { network, wishes, chains, owners: new Map(wishes.map(({ label, owner }) => [label, owner])) }
-}
-
-type OpenNetwork = ReturnType<typeof openNetwork>
-
-function compare({ network, wishes, chains }: OpenNetwork): Promise<Item[]> {
   const own = wishes.map(({ eid }) => eid)
   const known = labelsOf(network).map((label) => presetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
-  return compareNetwork(wishes, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids)
+  return {
+    ...{ wishes, chains, owners: new Map(wishes.map(({ label, owner }) => [label, owner])) },
+    compare: () => compareNetwork(wishes, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
+  }
 }
 
 /** `clusterd contracts status`: a line for each wished value; code 1 where a chain shows another. */
-export const status = (options: NetworkOptions & { json?: boolean }): Promise<void> =>
-  show(openNetwork(options), options)
+export const status = (options: ContractOptions & { json?: boolean }): Promise<void> => show(open(options), options)
 
-async function show(open: OpenNetwork, { json }: { json?: boolean } = {}): Promise<void> {
-  const items = await compare(open)
+async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
+  const items = await opened.compare()
   if (items.some(({ isRight }) => !isRight)) process.exitCode = 1
   if (json)
     return printJson(
@@ -65,11 +65,14 @@ async function show(open: OpenNetwork, { json }: { json?: boolean } = {}): Promi
   }
   const wrong = items.filter(({ isRight }) => !isRight).length
   console.log(`\n${items.length - wrong} as wished, ${wrong} not`)
-  await showContracts(open, items)
+  if (opened.wishes) await showContracts(opened, items)
 }
 
 /** Prints the money of contracts that stand, and the fields that the chains file lacks of them. */
-async function showContracts({ wishes, chains }: OpenNetwork, items: readonly Item[]): Promise<void> {
+async function showContracts(
+  { wishes, chains }: Exclude<Opened, { wishes: null }>,
+  items: readonly Item[],
+): Promise<void> {
   for (const one of wishes) {
     const chain = chains.get(one.label)!
     const { call } = chain.rpc
@@ -104,16 +107,16 @@ async function showContracts({ wishes, chains }: OpenNetwork, items: readonly It
  * the given key may sign.
  * @throws Error with one sentence where something can't be brought about by a transaction
  */
-export async function deploy(options: NetworkOptions & SigningOptions): Promise<void> {
-  const open = openNetwork(options)
+export async function deploy(options: ContractOptions & SigningOptions): Promise<void> {
+  const opened = open(options)
   const account = accountOf(options)
   // a transaction of an earlier run that is not mined yet would be planned again
-  if (account) await Promise.all([...open.chains.values()].map((chain) => settled(chain, account.address)))
-  const items = await compare(open)
+  if (account) await Promise.all([...opened.chains.values()].map((chain) => settled(chain, account.address)))
+  const items = await opened.compare()
   const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
   if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
   const steps = stepsOf(items)
-  if (steps.length > 0 && !(await sendSteps(steps, { ...open, account }, options))) return
+  if (steps.length > 0 && !(await sendSteps(steps, { ...opened, account }, options))) return
   if (steps.length === 0) console.log('Nothing to send.')
-  if (!options.unsigned) await show(open)
+  if (!options.unsigned) await show(opened)
 }

@@ -3,6 +3,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { chainFindings } from './chains.js'
 import { databaseFindings } from './database.js'
+import { ensFindings } from './ens.js'
 import { bad, type Finding, type Level, ok, warn } from './finding.js'
 
 const SIGN: Readonly<Record<Level, string>> = {
@@ -36,7 +37,7 @@ async function examine(): Promise<Finding[]> {
   }
   // loaded where there is a cluster: Solana's libraries are large
   const solana = Object.keys(config.solana).length > 0 ? (await import('./solana.js')).solanaFindings(config) : []
-  const parts = [databaseFindings(config), chainFindings(config), solana]
+  const parts = [databaseFindings(config), chainFindings(config), ensFindings(config), solana]
   return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
 }
 

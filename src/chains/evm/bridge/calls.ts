@@ -4,7 +4,7 @@ import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
 import { causesOf } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
-import { communityPaymentsAbi, endpointAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
+import { communityPaymentsAbi, endpointAbi, ensResolverAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
@@ -131,7 +131,7 @@ export function askedWei(packet: Packet): bigint | null {
   return call.kind === 'withdrawal' ? 0n : null
 }
 
-const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPaymentsAbi].filter(
+const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPaymentsAbi, ...ensResolverAbi].filter(
   ({ type }) => type === 'error',
 )
 

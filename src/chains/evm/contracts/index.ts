@@ -6,6 +6,7 @@ export {
   communityPaymentsAbi,
   communityPaymentsBytecode,
 } from '../../../../contracts/evm/artifacts/CommunityPayments.js'
+export { ensResolverAbi, ensResolverBytecode } from '../../../../contracts/evm/artifacts/EnsResolver.js'
 export { hubAbi, hubBytecode } from '../../../../contracts/evm/artifacts/Hub.js'
 export { localMessageLibAbi } from '../../../../contracts/evm/artifacts/local/LocalMessageLib.js'
 export { signatureProbeAbi, signatureProbeBytecode } from '../../../../contracts/evm/artifacts/SignatureProbe.js'

@@ -2,7 +2,7 @@ import { type Abi, type Hex, zeroAddress } from 'viem'
 import type { ChainWishes } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
-import { endpointAbi, hubAbi } from '../contracts/index.js'
+import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { bridgeItems } from './bridge.js'
 import { type Contract, contractsOf, DEPLOYMENT_PROXY, isOurs } from './creation.js'
@@ -52,11 +52,8 @@ export async function compareNetwork(
 
 /** Endpoint and code of a chain's contracts. */
 async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes, contracts: readonly Contract[]) {
-  const [proxy, found, ...codes] = await Promise.all([
-    ask<Hex>('eth_getCode', [DEPLOYMENT_PROXY, 'latest']),
-    orIfRefused(readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }), null),
-    ...contracts.map(({ address }) => ask<Hex>('eth_getCode', [address, 'latest'])),
-  ])
+  const found = await orIfRefused(readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }), null)
+  const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
   const items = [
     compared({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
@@ -65,59 +62,70 @@ async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
+    ...codes,
   ]
-  for (const [i, contract] of contracts.entries()) {
-    const { what, address, creation } = contract
-    const code = codes[i] === '0x' ? 'none' : (await isOurs(ask, codes[i]!, creation)) ? 'ours' : 'another'
-    const canDeploy = code === 'none' && address === creation.address && proxy !== '0x' && found !== null
-    const advice =
-      code === 'another'
-        ? 'It is another contract, or was constructed with other values: correct the chains file.'
-        : proxy === '0x'
-          ? `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
-          : 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
-    const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
-    items.push(
-      compared({ chain, what }, `code at ${address}`, {
-        wanted: 'ours',
-        found: code,
-        rank: RANK.deploy,
-        advice: code !== 'ours' && !canDeploy && advice,
-        step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
-      }),
-    )
-  }
-  return { items, areDeployed: codes.map((code) => code !== '0x') }
+  return { items, areDeployed: codes.map((one) => one.found !== 'none') }
 }
 
-const readText = async (ask: Call, at: Hex, functionName: string): Promise<string> =>
-  String(await readContract(ask, at, { abi: hubAbi as Abi, functionName })).toLowerCase()
+/** Code of a contract: `ours`, `another` or `none`, and its deployment where that is possible. */
+export async function codeItem(
+  ask: Call,
+  chain: string,
+  { what, address, creation }: Pick<Contract, 'address' | 'creation'> & { what: string },
+): Promise<Item> {
+  const codeAt = (at: Hex) => ask<Hex>('eth_getCode', [at, 'latest'])
+  const [proxy, code] = await Promise.all([codeAt(DEPLOYMENT_PROXY), codeAt(address)])
+  const found = code === '0x' ? 'none' : (await isOurs(ask, code, creation)) ? 'ours' : 'another'
+  const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
+  const advice =
+    found === 'another'
+      ? 'It is another contract, or was constructed with other values: correct the chains file.'
+      : proxy === '0x'
+        ? `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
+        : 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
+  const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
+  return compared({ chain, what }, `code at ${address}`, {
+    ...{ wanted: 'ours', found, rank: RANK.deploy },
+    advice: found !== 'ours' && !canDeploy && advice,
+    step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
+  })
+}
 
-/** Roles and limits of a contract that stands; hub, spoke and payments declare the calls that they share alike. */
+/** Calls of contracts of ours; hub, spoke and payments declare those that they share alike. */
+const OURS: Abi = [...hubAbi, ...ensResolverAbi]
+
+export const readText = async (ask: Call, at: Hex, functionName: string, args: readonly unknown[] = []) =>
+  String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
+
+/** Owner of a contract that stands, who hands it over in two steps. */
+export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: Hex) {
+  const [by, pending] = await Promise.all([readText(ask, at.at, 'owner'), readText(ask, at.at, 'pendingOwner')])
+  const callee: Callee = { ...at, owner: by as Hex }
+  const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
+    callStep(callee, { abi: OURS, functionName, args, by: signer })
+  const step = pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
+  const items = [compared(callee, 'owner', { wanted, found: by, rank: RANK.settings, step })]
+  const none = { wanted: zeroAddress, found: pending, rank: RANK.settings }
+  if (by === wanted)
+    items.push(compared(callee, 'pending owner', { ...none, step: call('transferOwnership', [zeroAddress]) }))
+  return { callee, call, items }
+}
+
+/** Roles and limits of a contract that stands. */
 async function settingItems(ask: Call, wishes: ChainWishes, { what, address: at }: Contract): Promise<Item[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = wishes
   const read = (functionName: string) => readText(ask, at, functionName)
-  const [by, pending, paused] = await Promise.all([read('owner'), read('pendingOwner'), read('paused')])
-  const callee: Callee = { chain, what, at, owner: by as Hex }
-  const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
-    callStep(callee, { abi: hubAbi as Abi, functionName, args, by: signer })
-  const offering = (to: Hex) => call('transferOwnership', [to])
-  const settings = { rank: RANK.settings }
+  const [owned, paused] = await Promise.all([ownerItems(ask, { chain, what, at }, owner), read('paused')])
+  const { callee, call, items } = owned
   const set = (field: string, value: Hex | bigint, found: string, setter: string, rank: number = RANK.settings) =>
     compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
-  const step = pending === owner ? call('acceptOwnership', [], owner) : offering(owner)
-  const items = [
-    compared(callee, 'owner', { ...settings, wanted: owner, found: by, step }),
+  items.push(
     compared(callee, 'pause', {
-      ...{ ...settings, wanted: 'false', found: paused, step: null },
+      ...{ rank: RANK.settings, wanted: 'false', found: paused, step: null },
       advice: paused === 'true' && 'The owner unpauses it, by hand: `unpause()`.',
     }),
-  ]
-  if (by === owner) {
-    const none = { ...settings, wanted: zeroAddress, found: pending, step: offering(zeroAddress) }
-    items.push(compared(callee, 'pending owner', none))
-  }
-  items.push(set('pauser', pauser, await read('pauser'), 'setPauser'))
+    set('pauser', pauser, await read('pauser'), 'setPauser'),
+  )
   if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')

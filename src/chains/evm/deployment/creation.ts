@@ -27,7 +27,8 @@ export interface Creation {
   data: Hex
 }
 
-const creation = (salt: Hex, code: Hex): Creation => {
+/** Deployment by the proxy. @param code with constructor arguments */
+export const creationOf = (salt: Hex, code: Hex): Creation => {
   const address = getContractAddress({ opcode: 'CREATE2', from: DEPLOYMENT_PROXY, salt, bytecode: code })
   return { code, address: address.toLowerCase() as Hex, data: concat([salt, code]) }
 }
@@ -69,17 +70,17 @@ function appCreation(wishes: ChainWishes, hubEid: number): Creation {
           ...{ abi: spokeAbi, bytecode: spokeBytecode },
           args: [endpoint, hubEid, owner, pauser, minimumWei],
         })
-  return creation(salt, code)
+  return creationOf(salt, code)
 }
 
 function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: ChainWishes): Creation {
   const args = [owner, relayer, pauser, reclaimSeconds] as const
-  return creation(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
+  return creationOf(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
 }
 
 /** An airdrop's distributor. Its tree's root tells it from others. @param encoded constructor arguments in ABI form */
 export const distributorCreation = (encoded: Hex): Creation =>
-  creation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
+  creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
 /** Compares code with the code that a creation gives on this chain, immutables included, where it runs in a call. */
 export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {

@@ -14,8 +14,8 @@ export interface Step {
   does: string
 }
 
-/** Order of the steps of a network: later ones rely on earlier ones, and the peers open the bridge. */
-export const RANK = { deploy: 0, lowerHub: 1, settings: 2, raiseHub: 3, bridge: 4, peers: 5 } as const
+/** Order of the steps: later ones rely on earlier ones. Peers open the bridge, an ENS name leads to its resolver. */
+export const RANK = { deploy: 0, lowerHub: 1, settings: 2, raiseHub: 3, bridge: 4, peers: 5, name: 6 } as const
 
 /** Wished value beside the value on the chain. */
 export interface Item {
@@ -34,7 +34,7 @@ export interface Item {
 /** Place of a wished contract, with the account that may call its settings. */
 export interface Callee {
   chain: string
-  /** `hub`, `spoke`, `payments` */
+  /** `hub`, `spoke`, `payments`, `ENS resolver` */
   what: string
   at: Hex
   owner: Hex

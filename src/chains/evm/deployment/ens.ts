@@ -1,0 +1,88 @@
+import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
+import type { DraftChain, DraftEns } from '../../../config/chainsFile.js'
+import { orIfRefused } from '../../rpc/errors.js'
+import { type Call, createRpc } from '../../rpc/evm.js'
+import { createChainRpc } from '../chain.js'
+import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
+import { readContract } from '../contracts/read.js'
+import { codeItem, ownerItems, readText } from './compare.js'
+import { creationOf } from './creation.js'
+import { callStep, compared, type Item, RANK } from './item.js'
+import type { SendingChain } from './send.js'
+
+/** ENS's registry (ERC-137) on Ethereum, Sepolia and Holesky. */
+export const ENS_REGISTRY: Hex = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
+
+/** Calls of the registry. The NameWrapper, which may hold a name there, has `ownerOf` and the same `setResolver`. */
+export const ensRegistryAbi = parseAbi([
+  'function owner(bytes32 node) view returns (address)',
+  'function resolver(bytes32 node) view returns (address)',
+  'function setResolver(bytes32 node, address resolver)',
+  'function ownerOf(uint256 node) view returns (address)',
+])
+
+/** Wishes for the resolver of an ENS name: whose it is, the gateway's key, and its URL. */
+type EnsWishes = DraftEns & Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
+
+/** The chain of an ENS name: one of the chains file, or by nodes of its own. @throws Error with one sentence */
+export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: urls }: DraftEns): SendingChain {
+  const config = chains.find((chain) => chain.chainId === chainId)
+  const label = config?.label ?? String(chainId)
+  if (config) return { label, chainId, rpc: createChainRpc(config) }
+  if (urls) return { label, chainId, rpc: createRpc({ label, urls, chainId }) }
+  throw new Error(`The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`)
+}
+
+/** Compares the wishes for an ENS name with its chain: the resolver, and the registry, which is to name it. */
+export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
+  const { chain, owner, signer, salt, url } = wishes
+  const args = [owner, signer, [url]] as const
+  const creation = creationOf(salt, encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
+  const at = { chain, what: 'ENS resolver', at: wishes.resolver ?? creation.address }
+  const code = await codeItem(ask, chain, { what: at.what, address: at.at, creation })
+  const named = await nameItem(ask, wishes, at.at)
+  if (!code.isRight) return [code, named]
+  const lacks = !wishes.resolver && { advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.` }
+  const { callee, call, items } = await ownerItems(ask, at, owner)
+  const signers = await Promise.all([0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])))
+  const found = signers.filter((one) => one !== zeroAddress).join(', ')
+  // a new key takes the free place first, so that names resolve while the APIs change theirs
+  const signs = signers.includes(signer)
+  const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
+  const help = signs ? 'Clear the other once each API has this key.' : place < 0 && 'Clear one by hand: none is free.'
+  const urls = { abi: ensResolverAbi, functionName: 'urls', args: [0n] } as const
+  const first = await orIfRefused(readContract(ask, at.at, urls), 'none')
+  return [
+    { ...code, ...lacks },
+    ...items,
+    compared(callee, 'signer', {
+      ...{ rank: RANK.settings, wanted: signer, found, advice: found !== signer && help },
+      step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
+    }),
+    compared(callee, 'URL', { rank: RANK.settings, wanted: url, found: first, step: call('setUrls', [[url]]) }),
+    named,
+  ]
+}
+
+/** The resolver that the registry names, as the owner of the ENS name sets it. */
+async function nameItem(ask: Call, wishes: EnsWishes, resolver: Hex): Promise<Item> {
+  const { chain, parent, registry = ENS_REGISTRY } = wishes
+  const node = namehash(parent)
+  const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
+    const asked = readContract(ask, to, { abi: ensRegistryAbi as Abi, functionName, args: [key] })
+    return String(await orIfRefused(asked, zeroAddress)).toLowerCase() as Hex
+  }
+  const holder = await read(registry, 'owner')
+  const wrapped = await read(holder, 'ownerOf', BigInt(node))
+  const [at, owner] = wrapped === zeroAddress ? [registry, holder] : [holder, wrapped]
+  const callee = { chain, what: `ENS name ${parent}`, at, owner }
+  const by = at === registry ? 'registry' : 'NameWrapper, which holds it,'
+  const does = `makes ${resolver} the resolver of ${parent} by the ${by} ${at}`
+  const call = { abi: ensRegistryAbi, functionName: 'setResolver', args: [node, resolver], does }
+  const isNobodys = owner === zeroAddress
+  return compared(callee, 'resolver', {
+    ...{ wanted: resolver, found: await read(registry, 'resolver') },
+    ...(isNobodys ? { rank: RANK.deploy, step: null } : { rank: RANK.name, step: callStep(callee, call) }),
+    advice: isNobodys && `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,
+  })
+}

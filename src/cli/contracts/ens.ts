@@ -1,0 +1,28 @@
+import { ensChainOf, ensItems } from '../../chains/evm/deployment/ens.js'
+import type { DraftFile } from '../../config/chainsFile.js'
+import { ConfigError, readEnvironment } from '../../config/index.js'
+import { addressOf, keyOfRole } from '../../config/relayerKey.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+
+/** Opens the chain of an ENS name of the chains file, with the wishes for its resolver. @throws ConfigError */
+export function openEns({ chains, deployment, ens }: DraftFile, parent: string) {
+  const { siteUrl, ensKeySources } = readEnvironment()
+  const network = NETWORKS.find((one) => ens[one]?.parent === parent)
+  const [entry, common] = network ? [ens[network], deployment[network]] : []
+  if (!entry || !common)
+    throw new ConfigError(`The chains file lacks \`ens\` of ${parent}, or \`deployment\` of its network (docs/ens.md).`)
+  const chain = ensChainOf(chains, entry)
+  if (!siteUrl) throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
+  // the address is enough: the key need not be where contracts are deployed from
+  const key = ensKeySources.address ? null : keyOfRole('ENS', ensKeySources)
+  const signer = key ? addressOf(key) : ensKeySources.address
+  if (!signer) throw new ConfigError('ENS_ADDRESS is not set: it is the address of the key that signs answers.')
+  const { label } = chain
+  const { owner, salt } = { ...common, ...chains.find((one) => one.label === label)?.deployment }
+  const url = `${siteUrl.replace(/\/+$/, '')}/ens/{sender}/{data}.json`
+  const wishes = { ...entry, chain: label, owner, salt, signer, url }
+  return {
+    ...{ wishes: null, chains: new Map([[label, chain]]), owners: new Map([[label, owner]]) },
+    compare: () => chain.rpc.onOneNode((ask) => ensItems(ask, wishes)),
+  }
+}
