@@ -1,36 +1,18 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
+import type { AirdropClaim } from '../generated/client.js'
 import { type Columns, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
-import { execute, query } from '../pg/rows.js'
+import { execute, type Plain, query } from '../pg/rows.js'
+import type { OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
-export interface WatchedAirdrop {
-  network: Network
-  airdrop: number
-  community: string
-  /** 20 bytes. */
-  distributor: Buffer
-  leafCount: number
-  /** Unix time, seconds: the distributor pays no claim from then on. */
-  endsAtS: number
-  fromBlock: number
-  /** First block whose claims are not confirmed and stored yet. */
-  nextBlock: number
-  /** Hash of the block before, null at the start. */
-  parentHash: Buffer | null
-}
+export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
+  NonNull<Pick<OpenAirdrop, 'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>>
+type NonNull<T> = { [Key in keyof T]: NonNullable<T[Key]> }
 
 /** A claim as its distributor logged it. */
-export interface SeenClaim {
-  index: number
-  /** Stored address of the paid account. */
-  receiver: Buffer
-  block: number
-  blockHash: Buffer
-  logIndex: number
-  txHash: Buffer
-}
+export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
   name: 'watched_airdrops',

@@ -143,12 +143,7 @@ export async function knownGenesis(
 }
 
 /** Position of a chain in the journal, which has everything before `nextBlock`. */
-export interface Checkpoint {
-  nextBlock: number
-  parentHash: Buffer
-  /** The contracts' record up to it (`packRecord`); null where it is not known. */
-  record: Buffer | null
-}
+export type Checkpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const MOVE = {
   name: 'move_checkpoint',

@@ -3,9 +3,10 @@ import type { FeedRow } from '../../registry/journal/events.js'
 import { FEED_START } from '../../registry/journal/feedHash.js'
 import { NOBODY } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { FeedCheckpoint as StoredCheckpoint } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
-import { execute, type Queryable } from '../pg/rows.js'
+import { execute, type Plain, type Queryable } from '../pg/rows.js'
 import { assertLeader, type OfLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
@@ -155,11 +156,7 @@ export async function readClusterIds(
 }
 
 /** Hash over the first events of a generation of the feed (src/registry/journal/feedHash.ts). */
-export interface FeedCheckpoint {
-  generation: number
-  count: number
-  hash: Buffer
-}
+export type FeedCheckpoint = Omit<Plain<StoredCheckpoint>, 'network'>
 
 /** Events between two checkpoints that are kept; between the last of them and the newest none is. */
 export const CHECKPOINT_EVERY = 10_000

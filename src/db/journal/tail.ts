@@ -3,15 +3,12 @@ import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { TailBlock } from '../generated/client.js'
 import { type Columns, insertRows } from '../pg/arrays.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */
-export interface StoredTailBlock {
-  block: number
-  hash: Buffer
-  parentHash: Buffer
-  timestampMs: number
+export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with a position. */
   entries: readonly DecodedEntry[]
 }

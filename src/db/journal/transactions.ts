@@ -5,10 +5,11 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import type { TrackedTx as StoredTx } from '../generated/client.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, type Queryable, some } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -147,13 +148,8 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
 }
 
 /** Stored memory of a transaction that a chain has shown. */
-export interface TrackedTx {
-  chain: number
-  sender: Buffer | null
-  nonce: number | null
-  lastSeenMs: number
+export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'> & {
   verdict: InvalidReason | null
-  replacedBy: Buffer | null
 }
 
 const tracked = prepare<TrackedTx>(
@@ -177,12 +173,7 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-export interface Sighting {
-  chain: number
-  sender: Buffer | null
-  nonce: number | null
-  seenMs: number
-}
+export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
 /** Minimum time between stored sightings of a transaction, which clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000

@@ -1,6 +1,7 @@
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE } from '../../registry/primitives/network.js'
+import type { Webhook as StoredWebhook, WebhookFailure as StoredFailure } from '../generated/client.js'
 import { wordOf } from '../pg/codes.js'
-import { type Queryable, query, readRows } from '../pg/rows.js'
+import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 import { LONGEST_PAUSE_MS } from './due.js'
 
@@ -8,37 +9,10 @@ import { LONGEST_PAUSE_MS } from './due.js'
 const FAILURES_KEPT = 100
 
 /** Places to which the operator has a network's public feed sent. */
-export interface Webhook {
-  id: number
-  network: Network
-  url: string
-  /** Signs each message, 32 bytes. */
-  key: Buffer
-  /** Stored address of the actor whose events are sent; null for all. */
-  from: Buffer | null
-  /** Token of the feed that goes on after what was delivered; null at its beginning. */
-  cursor: string | null
-  /** Number of the feed that the cursor is of; null before the first delivery. */
-  generation: number | null
-  /** Number of the newest event up to which nothing is left to deliver. */
-  seen: number
-  /** Events that were delivered. */
-  delivered: number
-  /** Why nothing is sent until the operator's word; null while it is. */
-  parked: string | null
-  /** Failed attempts in a row, and the time of the first, ms. */
-  failures: number
-  failingMs: number | null
-  nextMs: number
-  createdMs: number
-}
+export type Webhook = Omit<Plain<StoredWebhook>, 'leaseMs'>
 
 /** A webhook that this process has in hand until the lease ends, with the head of its feed. */
-export interface LeasedWebhook extends Webhook {
-  leaseMs: number
-  headGeneration: number
-  headSeen: number
-}
+export type LeasedWebhook = Plain<StoredWebhook> & { headGeneration: number; headSeen: number }
 
 type Row<Of extends Webhook> = Omit<Of, 'network'> & { network: number }
 const stored = <Of extends Webhook>(row: Row<Of>): Of =>
@@ -132,15 +106,7 @@ export async function replayWebhook(db: Queryable, id: number, cursor?: string |
   return rows.length > 0
 }
 
-export interface WebhookFailure {
-  webhook: number
-  atMs: number
-  /** Id of the message. */
-  message: string
-  /** Token of the feed from which it goes again; null for the beginning. */
-  cursor: string | null
-  reason: string
-}
+export type WebhookFailure = Plain<StoredFailure>
 
 /** Keeps a failed delivery, the newest of its webhook alone. */
 export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {

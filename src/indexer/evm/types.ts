@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
+import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Progress } from '../progress.js'
 
@@ -49,11 +50,7 @@ export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 
 })
 
 /** An unconfirmed block with our contract's logs. */
-export interface TailBlock {
-  block: number
-  hash: Buffer
-  parentHash: Buffer
-  timestampMs: number
+export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
   decoded: DecodedLogs
 }
 
