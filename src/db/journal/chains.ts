@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
-import { assertLeader, endIndexing, lockHead } from './head.js'
+import { assertLeader, endLeaders, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<
@@ -182,7 +182,7 @@ export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, rea
 export function unhaltChain(pool: pg.Pool, { network, chain, nextBlock }: ChainRow): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     await lockHead(client, network, null)
-    await endIndexing(client, network)
+    await endLeaders(client, network, ['index'])
     const sql =
       'UPDATE chains SET halted = NULL WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NOT NULL'
     return (await execute(client, network, sql, [chain, nextBlock])) === 1
