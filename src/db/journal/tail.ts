@@ -40,14 +40,10 @@ const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
 ]
 
 /** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or below it. */
-const removal = (name: string, table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
-  name,
+const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
+  name: `${blocks === '<' ? 'forget' : 'drop'}_tail_of_${table}`,
   text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
 })
-const DROP_FACTS = removal('drop_facts', 'facts', '>=')
-const DROP_TAIL = removal('drop_tail', 'tail_blocks', '>=')
-const FORGET_FACTS = removal('forget_facts', 'facts', '<')
-const FORGET_TAIL = removal('forget_tail', 'tail_blocks', '<')
 
 /**
  * Updates the stored tail of a chain, in a pipeline: drops blocks from `dropFrom` on (reorged, or unknown since a
@@ -62,8 +58,8 @@ export async function writeTail(
 ): Promise<void> {
   const facts = blocks.flatMap(({ block, hash, entries }) => entries.map((entry) => ({ block, hash, entry })))
   await Promise.all([
-    execute(db, network, DROP_FACTS, [chain, dropFrom]),
-    execute(db, network, DROP_TAIL, [chain, dropFrom]),
+    execute(db, network, removal('facts', '>='), [chain, dropFrom]),
+    execute(db, network, removal('tail_blocks', '>='), [chain, dropFrom]),
     insertRows(db, network, { table: 'tail_blocks', columns: tailBlocks(chain), items: blocks }),
     insertRows(db, network, { table: 'facts', columns: factsOf(chain, minimumWei), items: facts }),
   ])
@@ -79,8 +75,8 @@ export async function forgetConfirmedTail(
   chain: number,
   below: number,
 ): Promise<void> {
-  const facts = execute(db, network, FORGET_FACTS, [chain, below])
-  await Promise.all([facts, execute(db, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])])
+  const facts = execute(db, network, removal('facts', '<'), [chain, below])
+  await Promise.all([facts, execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_HASHES_BLOCKS])])
 }
 
 const NO_HASH = Buffer.alloc(32)
