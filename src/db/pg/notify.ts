@@ -1,7 +1,7 @@
-import pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
-import { createNotify, inTime, pause } from '../../ops/notify.js'
+import { createNotify, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { onConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
@@ -35,7 +35,6 @@ const LEAST_MS = 50
 const BEAT_MS = 1_000
 /** Time limit of answers there. */
 const ANSWER_LIMIT_MS = 3_000
-const CLOSE_LIMIT_MS = 1_000
 /** Before another connection. */
 const RETRY_MS = 500
 
@@ -90,20 +89,12 @@ export class Listener {
   async #listen(loop: Loop): Promise<void> {
     const { url, signal, onRenewed = () => {}, look = () => {} } = this.#options
     const heard = createNotify()
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'clusterd listener',
-      connectionTimeoutMillis: ANSWER_LIMIT_MS,
-      query_timeout: ANSWER_LIMIT_MS,
-    })
-    // the next question reports it
-    client.on('error', () => {})
-    client.on('notification', ({ payload = '' }) => {
-      if (!payload.endsWith(BLOCK)) heard.notify()
-      this.#hear(payload)
-    })
-    try {
-      await client.connect()
+    const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
+    await onConnection({ connectionString: url, application_name: 'clusterd listener', ...limits }, async (client) => {
+      client.on('notification', ({ payload = '' }) => {
+        if (!payload.endsWith(BLOCK)) heard.notify()
+        this.#hear(payload)
+      })
       await client.query(`LISTEN ${CHANNEL}`)
       if (this.#hasListened) onRenewed()
       this.#hasListened = true
@@ -115,9 +106,7 @@ export class Listener {
         await pause(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)
       }
-    } finally {
-      await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
-    }
+    })
   }
 
   #hear(payload: string): void {
