@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { orIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
@@ -13,14 +14,8 @@ export class DisagreementError extends ChainUnavailableError {
 }
 
 /** Waits for a quorum; nodes that contradict each other give `fallback` instead. */
-export async function orIfDisputed<T>(asked: Promise<T> | T, fallback: T): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof DisagreementError) return fallback
-    throw error
-  }
-}
+export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  orIf(asked, (error) => error instanceof DisagreementError, fallback)
 
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
@@ -239,11 +234,15 @@ export class NodePool<Hash extends string> {
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
     this.#family.comparedMs = performance.now()
+    const { headOf, behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const asked = this.#nodes.map((node) =>
-      node.rank(performance.now()) > 1 ? null : this.#headOf(node).catch(() => null),
+      node.rank(performance.now()) > 1
+        ? null
+        : this.#check(node)
+            .then(() => headOf(node.call))
+            .catch(() => null),
     )
     const heads = await Promise.all(asked)
-    const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
@@ -270,11 +269,12 @@ export class NodePool<Hash extends string> {
 
   /** Asks one question in the background; the node is used again once it answers. Never throws. */
   #probe(node: Node): void {
-    const hasEnded = () => {
-      node.isProbed = false
-    }
     node.isProbed = true
-    this.#ask(node, (call) => this.#options.headOf(call)).then(hasEnded, hasEnded)
+    void this.#ask(node, this.#options.headOf)
+      .catch(() => {})
+      .finally(() => {
+        node.isProbed = false
+      })
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
@@ -295,11 +295,6 @@ export class NodePool<Hash extends string> {
       }
       return { error }
     }
-  }
-
-  async #headOf(node: Node): Promise<Head> {
-    await this.#check(node)
-    return this.#options.headOf(node.call)
   }
 
   /** @throws WrongChainError, or whatever the question fails with */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { orIf } from '../../ops/log/errors.js'
 import type { Loop, Loops } from '../../ops/loops.js'
 import { createNotify, pause } from '../../ops/notify.js'
 import { sampled } from '../../ops/sampled.js'
@@ -68,12 +69,8 @@ export async function tryLead(
   assertClock(look!.nowMs)
   if (!look!.isFree) return null
   await readRows(pool, END_FROZEN)
-  const taken = await query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]]).catch(
-    (error: unknown) => {
-      if (!isLockTimeout(error)) throw error
-      return []
-    },
-  )
+  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
+  const taken = await orIf(take, isLockTimeout, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
