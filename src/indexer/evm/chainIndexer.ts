@@ -19,6 +19,7 @@ import {
   toldRanges,
   unrecorded,
 } from '../../record/prove.js'
+import { rangesOf } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
@@ -56,6 +57,7 @@ export class ChainIndexer {
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
   readonly #width = createRangeWidth()
+  readonly #ranges: ReturnType<typeof rangesOf>
   #minimumWei: bigint
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
@@ -69,6 +71,7 @@ export class ChainIndexer {
   constructor(options: ChainIndexerOptions, head: StoredHead) {
     const { row } = options
     this.#options = options
+    this.#ranges = rangesOf(options.chain, this.#width)
     this.#minimumWei = head.minimumWei
     this.state = { ...firstState(row), isCaughtUp: head.caughtUp, halted: row.halted }
   }
@@ -144,7 +147,7 @@ export class ChainIndexer {
     while (row.nextBlock <= to && !signal.aborted) {
       while (ahead.length < RANGES_AHEAD && asked <= to) {
         const end = Math.min(to, asked + this.#width.blocks - 1)
-        const told = toldRanges({ chain, width: this.#width }, asked, end)
+        const told = toldRanges(this.#ranges, asked, end)
         // awaited below in its turn; until then a failure is not unhandled
         told.catch(() => {})
         ahead.push(told)
@@ -225,7 +228,7 @@ export class ChainIndexer {
     const isEnough = chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
     const own = isEnough ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash)) : null
     const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
-    const told = makesRecord(place, seen) ? [seen] : await toldRanges({ chain, width: this.#width }, from, to)
+    const told = makesRecord(place, seen) ? [seen] : await toldRanges(this.#ranges, from, to)
     const ranges: ProvedRange[] = []
     for (const one of told) ranges.push(await prove(chain, ranges.at(-1) ?? place, one))
     if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(lastHash))
