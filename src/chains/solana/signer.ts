@@ -8,7 +8,7 @@ import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
-import { type RawStatus, readLatestBlockhash, readOwnAccounts, readStatuses, signatureText } from './reads.js'
+import { type RawStatus, readLatestBlockhash, readState, readStatuses, signatureText } from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
@@ -58,8 +58,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     },
     /** The authority that the program obeys; null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
-      const [data] = await rpc.onOneNode((call) => readOwnAccounts(call, registrar, [registrar.state], { commitment }))
-      return data ? registrar.decodeState(data).relayAuthority : null
+      return (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ?? null
     },
     /**
      * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the
