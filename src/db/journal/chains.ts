@@ -68,35 +68,29 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
 }
 
 const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
-const CREATE = `INSERT INTO chains (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
-  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1 RETURNING ${COLUMNS}`
-const LEARN_GENESIS = `UPDATE chains SET genesis_hash = $4
-  WHERE network = $1 AND label = $2 AND instance = $3 RETURNING ${COLUMNS}`
+const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
+  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1
+  ON CONFLICT (network, label, instance) DO UPDATE SET genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
+  RETURNING ${COLUMNS}`
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, chainId, genesisHash, contract, startBlock } = identity
-  const find = async (db: Queryable) => (await rowsOf(db, network, FIND, [label, instance]))[0]
-  const isEnough = (row: StoredChain) => row.genesisHash !== null || genesisHash === null
   // without a lock, which a database that only reads refuses
-  const known = await find(pool)
-  if (known && isEnough(known)) return known
+  const [known] = await rowsOf(pool, network, FIND, [label, instance])
+  if (known && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockHead(client, network, null)
-    const found = await find(client)
-    if (found && isEnough(found)) return found
-    if (!found && chainId !== null) await refuseRenamed(client, network, chainId)
-    const [row] = found
-      ? await rowsOf(client, network, LEARN_GENESIS, [label, instance, genesisHash])
-      : await rowsOf(client, network, CREATE, [label, instance, chainId, genesisHash, contract, startBlock])
-    return row!
+    if (!known && chainId !== null) await refuseRenamed(client, identity)
+    const values = [label, instance, chainId, genesisHash, contract, startBlock]
+    return (await rowsOf(client, network, CREATE, values))[0]!
   })
 }
 
 /** A chain under a second label would be indexed twice, and its payments be taken twice. */
-async function refuseRenamed(db: Queryable, network: Network, chainId: number): Promise<void> {
-  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2'
-  const [known] = await query<{ label: string }>(db, network, text, [chainId])
+async function refuseRenamed(db: Queryable, { network, label, chainId }: ChainIdentity): Promise<void> {
+  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2 AND label <> $3'
+  const [known] = await query<{ label: string }>(db, network, text, [chainId, label])
   if (!known) return
   throw new ChainMismatchError(
     `The database knows chain ${chainId} as "${known.label}": give it this label in the chains file again.`,
