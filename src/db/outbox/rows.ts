@@ -102,11 +102,9 @@ function jobOf(row: JobColumns): Job {
 /** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
 async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
-  const jobs = [...asked, ...others]
-  const subjects = (kinds: ReadonlySet<Job['kind']>) =>
-    jobs.flatMap(({ kind, subject }) => (kinds.has(kind) && subject ? [subject] : []))
-  const messages = byId(await readMessages(db, network, subjects(OF_MESSAGES)), ({ guid }) => guid)
-  const payments = byId(await readPayments(db, network, subjects(OF_PAYMENTS)), ({ id }) => id)
+  const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
+  const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
+  const payments = byId(await readPayments(db, network, subjects), ({ id }) => id)
   const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
     (subject && all.get(subject.toString('hex'))) ?? null
   const rowOf = (job: Job, beside: readonly JobRow[] = []): JobRow => ({
@@ -130,9 +128,6 @@ async function readOthers(db: Queryable, network: Network, asked: readonly Job[]
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
   return (await query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])).map(jobOf)
 }
-
-const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])
-const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'release', 'settle', 'refund'])
 
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))
