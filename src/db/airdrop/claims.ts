@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type Columns, insertRows } from '../pg/arrays.js'
+import { type Columns, insertRows, named } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
 import type { OpenAirdrop } from './airdrops.js'
@@ -38,12 +38,9 @@ interface ConfirmedBlocks {
 const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ['index', 'int4', ({ index }) => index],
-  ['receiver', 'bytea', ({ receiver }) => receiver],
-  ['block', 'int8', ({ block }) => block],
-  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-  ['log_index', 'int4', ({ logIndex }) => logIndex],
-  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+  ...named<SeenClaim>('int4', 'index', 'logIndex'),
+  ...named<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...named<SeenClaim>('int8', 'block'),
 ]
 
 /**

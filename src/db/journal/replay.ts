@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Journal } from '../generated/client.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
-import { query } from '../pg/rows.js'
+import { type Plain, query } from '../pg/rows.js'
 import { alone } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
@@ -23,11 +24,8 @@ export interface Replayed {
   rebuilt: string
 }
 
-type Columns = Pick<Entry, 'causeMs' | 'body'> & {
-  kind: number
-  chain: number | null
-  block: number | null
-  logIndex: number | null
+interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body'> {
+  causeMs: number
   txKey: string | null
 }
 

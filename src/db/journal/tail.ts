@@ -4,7 +4,7 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
-import { type Columns, insertRows } from '../pg/arrays.js'
+import { type Columns, insertRows, named } from '../pg/arrays.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */
@@ -13,12 +13,11 @@ export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'cha
   entries: readonly DecodedEntry[]
 }
 
-const tailBlocks = (chain: number): Columns<Omit<StoredTailBlock, 'entries'>> => [
+type Block = Omit<StoredTailBlock, 'entries'>
+const tailBlocks = (chain: number): Columns<Block> => [
   ['chain', 'int2', () => chain],
-  ['block', 'int8', ({ block }) => block],
-  ['hash', 'bytea', ({ hash }) => hash],
-  ['parent_hash', 'bytea', ({ parentHash }) => parentHash],
-  ['timestamp_ms', 'int8', ({ timestampMs }) => timestampMs],
+  ...named<Block>('int8', 'block', 'timestampMs'),
+  ...named<Block>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {

@@ -5,7 +5,7 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
-import type { TrackedTx as StoredTx } from '../generated/client.js'
+import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
@@ -18,13 +18,10 @@ export interface JournalledTx {
   atMs: number
 }
 
-interface JournalledRow {
+interface JournalledRow extends Pick<Plain<Journal>, 'atMs' | 'body' | 'effects'> {
   ord: number
   block: number
   logIndex: number
-  atMs: number
-  body: Buffer
-  effects: Buffer
 }
 
 const journalled = prepare<JournalledRow>(
@@ -105,15 +102,13 @@ export interface TailTx {
   atMs: number
 }
 
-const inTail = prepare<{
-  logIndex: number
-  block: number
-  causeMs: number
-  body: Buffer
+interface TailRow extends Pick<Plain<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   leads: boolean
   latest: number | null
   nextBlock: number
-}>(
+}
+
+const inTail = prepare<TailRow>(
   'tx_in_tail',
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,

@@ -4,6 +4,13 @@ import { execute, type Queryable } from './rows.js'
 /** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
 export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
 
+/** Columns of one type whose values are an item's properties of the same names, as `readRows` has them. */
+export const named = <Item>(type: string, ...properties: (keyof Item & string)[]): Columns<Item> =>
+  properties.map((property) => {
+    const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    return [column, type, (item) => item[property]]
+  })
+
 /** An array as a parameter. Numbers, their digits and booleans need no quotes, which the driver would put. */
 function arrayOf(type: string, values: readonly unknown[]): unknown {
   if (type === 'bytea' || type === 'text' || type === 'jsonb') return values
