@@ -5,7 +5,7 @@ import type { Header } from '../../chains/evm/logs.js'
 import { foldRecord, packRecord } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
-import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
+import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { type ChainState, FINALITY_ALARM_MS, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
@@ -39,11 +39,6 @@ const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only by coming back from an older state. */
 export const NO_PATIENCE = { looks: 1, ms: 0 }
 
-/** Opens the indexer of one chain at the chain's checkpoint. */
-export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
-  return new ChainIndexer(options, await readHead(options.pool, options.row.network))
-}
-
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
  * write checks the leader's epoch, so that a network has one writer.
@@ -54,7 +49,8 @@ export class ChainIndexer {
   readonly #clock = new HeadClock()
   readonly #width = createRangeWidth()
   readonly #ranges: ReturnType<typeof rangesOf>
-  #minimumWei: bigint
+  /** Minimum in force; null before the first step. */
+  #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
   /** Place of the checkpoint; null before it is looked at, and after a failed step. */
@@ -64,12 +60,10 @@ export class ChainIndexer {
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
-  constructor(options: ChainIndexerOptions, head: StoredHead) {
-    const { row } = options
+  constructor(options: ChainIndexerOptions) {
     this.#options = options
     this.#ranges = rangesOf(options.chain, this.#width)
-    this.#minimumWei = head.minimumWei
-    this.state = { ...firstState(row), isCaughtUp: head.caughtUp, halted: row.halted }
+    this.state = firstState(options.row)
   }
 
   /**
@@ -109,10 +103,16 @@ export class ChainIndexer {
   async #advance(): Promise<Outcome> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
+    state.halted = row.halted
     if (row.halted) {
       // an operator's rewind ends this leadership: the next leader finds the chain repaired
       await assertLeader(pool, row.network, epoch)
       return { kind: 'halted', reason: row.halted }
+    }
+    if (this.#minimumWei === null) {
+      const head = await readHead(pool, row.network)
+      this.#minimumWei = head.minimumWei
+      state.isCaughtUp = head.caughtUp
     }
     const { latest, confirmed: told, confirmedMs } = await chain.heads()
     const confirmed = confirmedMs === null ? told : await this.#finalizedBy(told)
@@ -233,7 +233,7 @@ export class ChainIndexer {
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
     failpoint(`${at}.before_transaction`)
-    const write = { at, extension, minimumWei: this.#minimumWei, to, confirmed }
+    const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) {
       Object.assign(row, to)
