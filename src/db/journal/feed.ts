@@ -137,9 +137,8 @@ export async function findSince(
 
 const ids = prepare<{ serial: number; id: string }>(
   'cluster_ids',
-  (
-    l,
-  ) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
+  (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
+    JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 

@@ -7,7 +7,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import { entryAt, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
 import { execute, type Plain, type Queryable, some } from '../pg/rows.js'
 
@@ -26,9 +26,8 @@ interface JournalledRow extends Pick<Plain<Journal>, 'atMs' | 'body' | 'effects'
 
 const journalled = prepare<JournalledRow>(
   'txs_in_journal',
-  (
-    l,
-  ) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
+  (l) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects
+    FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
     CROSS JOIN LATERAL (
       SELECT n.seq, j.block, j.log_index, j.at_ms, j.body, j.effects
       FROM ${l.names} n
@@ -147,16 +146,12 @@ export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'la
   verdict: InvalidReason | null
 }
 
-const tracked = prepare<TrackedTx>(
-  'tracked_tx',
-  (l) =>
-    `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
-)
-
 /** Stored memory of a transaction, null when no chain has shown it. */
-export async function findTracked(db: Queryable, network: Network, hash: Buffer): Promise<TrackedTx | null> {
-  return (await tracked(db, network, [hash]))[0] ?? null
-}
+export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
+  'tracked_tx',
+  (l) => `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by
+    FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
+)
 
 const confirmed = prepare<{ chain: number; block: number }>(
   'confirmed_blocks',

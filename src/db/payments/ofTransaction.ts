@@ -27,10 +27,8 @@ export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
-  (
-    l,
-  ) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
-      p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
+  (l) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       p.outcome, ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
