@@ -4,27 +4,24 @@ import type { AirdropClaim } from '../generated/client.js'
 import { type Columns, insertRows, named } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
-import type { OpenAirdrop } from './airdrops.js'
+import type { Known, OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
-  NonNull<Pick<OpenAirdrop, 'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>>
-type NonNull<T> = { [Key in keyof T]: NonNullable<T[Key]> }
+  Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 /** A claim as its distributor logged it. */
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
   name: 'watched_airdrops',
-  text: `SELECT airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
+  text: `SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`,
 }
 
 /** Airdrops on the chain of a network label that may still be claimed from. */
-export async function watchedAirdrops(pool: pg.Pool, network: Network, label: string): Promise<WatchedAirdrop[]> {
-  const rows = await query<Omit<WatchedAirdrop, 'network'>>(pool, network, WATCHED, [label])
-  return rows.map((row) => ({ ...row, network }))
-}
+export const watchedAirdrops = (pool: pg.Pool, network: Network, label: string): Promise<WatchedAirdrop[]> =>
+  query(pool, network, WATCHED, [label])
 
 /** Confirmed blocks from an airdrop's checkpoint on. */
 interface ConfirmedBlocks {

@@ -9,14 +9,7 @@ import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { pagesOf } from './pages.js'
 
-export interface LoadRequest {
-  network: Network
-  /** Canonical name. */
-  community: string
-  /** Network label of the chain that it is paid on. */
-  label: string
-  /** SHA-256 of the file. */
-  fileHash: Buffer
+export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** Tells whether the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number

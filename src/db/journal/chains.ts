@@ -17,25 +17,8 @@ type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
 
 const COLUMNS = 'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
 
-async function rowsOf(
-  db: Queryable,
-  network: Network,
-  text: string,
-  values: readonly unknown[],
-): Promise<StoredChain[]> {
-  return (await query<StoredChain>(db, network, text, values)).map((row) => ({ ...row, network }))
-}
-
-export interface ChainIdentity {
-  network: Network
-  label: string
-  /** Instance under a label: program of a Solana cluster in base58; empty for EVM chains. */
-  instance: string
-  /** EIP-155 id, null for Solana. */
-  chainId: number | null
-  /** Null while the chain was never reached. */
-  genesisHash: Buffer | null
-  contract: Buffer
+export interface ChainIdentity
+  extends Pick<Plain<Chain>, 'network' | 'label' | 'instance' | 'chainId' | 'genesisHash' | 'contract'> {
   startBlock: number
 }
 
@@ -76,14 +59,14 @@ const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, chain_
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, chainId, genesisHash, contract, startBlock } = identity
   // without a lock, which a database that only reads refuses
-  const [known] = await rowsOf(pool, network, FIND, [label, instance])
+  const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
   if (known && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockHead(client, network, null)
     if (!known && chainId !== null) await refuseRenamed(client, identity)
     const values = [label, instance, chainId, genesisHash, contract, startBlock]
-    return (await rowsOf(client, network, CREATE, values))[0]!
+    return (await query<StoredChain>(client, network, CREATE, values))[0]!
   })
 }
 
@@ -117,13 +100,13 @@ export async function requireHub(pool: pg.Pool, { network, chain, label }: Chain
 
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
-  return (await rowsOf(pool, network, text, [chain]))[0]!
+  return (await query<StoredChain>(pool, network, text, [chain]))[0]!
 }
 
 /** Newest row of a label, null when its chain was never registered. */
 export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
-  return (await rowsOf(pool, network, text, [label]))[0] ?? null
+  return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
 }
 
 /** Genesis hash of a chain, null before it was first reached. */
@@ -133,7 +116,7 @@ export async function knownGenesis(
   label: string,
   instance = '',
 ): Promise<Buffer | null> {
-  return (await rowsOf(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
+  return (await query<StoredChain>(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
 }
 
 /** Position of a chain in the journal, which has everything before `nextBlock`. */

@@ -9,11 +9,11 @@ import {
   type NonceTx,
 } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
-import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
-import { type Queryable, query, readRows } from '../pg/rows.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** Null for other kinds. */
@@ -57,11 +57,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   rest: string,
   values: readonly unknown[],
 ): Promise<JobRow<Tx>[]> {
-  const rows = await readRows<JobColumns>(db, `SELECT ${COLUMNS} FROM jobs j ${rest}`, [
-    NETWORK_CODE[network],
-    ...values,
-  ])
-  const jobs = rows.map((row) => jobOf({ ...row, network }))
+  const jobs = (await query<JobColumns>(db, network, `SELECT ${COLUMNS} FROM jobs j ${rest}`, values)).map(jobOf)
   // all jobs of a chain have transactions of its kind
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
