@@ -90,10 +90,12 @@ async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void
   const wanted = wantedNames(slice, keys)
   const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
-       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n WHERE n.network = $1 AND n.community = c.name COLLATE "C"`
+       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C"`
   const text = `WITH c AS (
        SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
-         SELECT FROM ${leaf('communities', slice.network)} c WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c)
+         SELECT FROM ${leaf('communities', slice.network)} c
+         WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c)
      ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
      ${below.replace('$3', '$4')} AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C") n`

@@ -39,7 +39,7 @@ export async function rewind(
     const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
-    // what a killed one left: rows of a generation that never began
+    // leftovers of a killed one: rows of a generation that never began
     await execute(writer, network, `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`, [
       generation,
     ])
