@@ -50,57 +50,32 @@ export interface ListenerOptions {
   look?: () => void
 }
 
-/** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
-export class Listener {
-  /** Settles after the signal. */
-  readonly done: Promise<void>
-  readonly #options: ListenerOptions
-  readonly #hearers = new Set<(payload: string) => void>()
-  #hasListened = false
+export type Listener = ReturnType<typeof createListener>
 
-  constructor(options: ListenerOptions) {
-    this.#options = options
-    this.done = this.#run()
+/** Opens the connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
+export function createListener({ url, signal, loops, onError, onRenewed, look }: ListenerOptions) {
+  const hearers = new Set<(payload: string) => void>()
+  const tell = (payload: string): void => {
+    for (const hearer of hearers) hearer(payload)
   }
-
-  /**
-   * Calls the function with each notification, and with '' after each new connection, since those without one are
-   * lost. @returns function that ends it
-   */
-  hear(hearer: (payload: string) => void): () => void {
-    this.#hearers.add(hearer)
-    return () => void this.#hearers.delete(hearer)
-  }
-
-  async #run(): Promise<void> {
-    const { signal, loops, onError } = this.#options
-    const loop = loops.start({ name: 'the listener' })
-    while (!signal.aborted) {
-      await this.#listen(loop).catch((error: Error) => {
-        loop.failed(error)
-        onError(error)
-      })
-      await pause(RETRY_MS, signal)
-    }
-    loop.end()
-  }
+  let hasListened = false
 
   /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
-  async #listen(loop: Loop): Promise<void> {
-    const { url, signal, onRenewed = () => {}, look = () => {} } = this.#options
-    const heard = createNotify()
+  const listen = (loop: Loop): Promise<void> => {
     const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
-    await onConnection({ connectionString: url, application_name: 'clusterd listener', ...limits }, async (client) => {
+    const config = { connectionString: url, application_name: 'clusterd listener', ...limits }
+    return onConnection(config, async (client) => {
+      const heard = createNotify()
       client.on('notification', ({ payload = '' }) => {
         if (!payload.endsWith(BLOCK)) heard.notify()
-        this.#hear(payload)
+        tell(payload)
       })
       await client.query(`LISTEN ${CHANNEL}`)
-      if (this.#hasListened) onRenewed()
-      this.#hasListened = true
-      this.#hear('')
+      if (hasListened) onRenewed?.()
+      hasListened = true
+      tell('')
       while (!signal.aborted) {
-        look()
+        look?.()
         await client.query('SELECT 1')
         loop.succeeded()
         await pause(LEAST_MS, signal)
@@ -109,7 +84,28 @@ export class Listener {
     })
   }
 
-  #hear(payload: string): void {
-    for (const hearer of this.#hearers) hearer(payload)
+  const run = async (): Promise<void> => {
+    const loop = loops.start({ name: 'the listener' })
+    while (!signal.aborted) {
+      await listen(loop).catch((error: Error) => {
+        loop.failed(error)
+        onError(error)
+      })
+      await pause(RETRY_MS, signal)
+    }
+    loop.end()
+  }
+
+  return {
+    /** Settles after the signal. */
+    done: run(),
+    /**
+     * Calls the function with each notification, and with '' after each new connection, since those without one are
+     * lost. @returns function that ends it
+     */
+    hear(hearer: (payload: string) => void): () => void {
+      hearers.add(hearer)
+      return () => void hearers.delete(hearer)
+    },
   }
 }
