@@ -111,7 +111,7 @@ export class PaymentJudge {
     this.#nowMs = options.nowMs ?? Date.now
   }
 
-  /** The payments that wait because a chain can't be asked: how many, and since when (ms) and why the first one does. */
+  /** The payments that wait because a chain can't be asked: how many, since when (ms) and why the first does. */
   get state() {
     const [first] = [...this.#stuck.values()].sort((a, b) => a.sinceMs - b.sinceMs)
     return { waiting: this.#stuck.size, sinceMs: first?.sinceMs ?? null, reason: first?.reason ?? null }
