@@ -10,7 +10,7 @@ export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss6
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Commitment that wallets show their users. */
-const COMMITMENT = 'confirmed'
+export const COMMITMENT = 'confirmed'
 /** An account without its data: anybody may name one of megabytes as a token. */
 const OWNER = { commitment: COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
 /** Place of the balance in spl-token's `Account`, which Token-2022 keeps. */
