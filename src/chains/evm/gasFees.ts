@@ -54,8 +54,8 @@ export function bumpFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | nu
  */
 export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei) ?? previous
+  const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
-  const maxFeePerGas = max(raise(previous.maxFeePerGas, least.maxFeePerGas), maxPriorityFeePerGas)
   return maxFeePerGas > capWei ? null : { maxFeePerGas, maxPriorityFeePerGas }
 }
 
