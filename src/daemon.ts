@@ -7,7 +7,7 @@ import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
 import { createMemory } from './db/journal/restored.js'
 import { createLeasePool } from './db/pg/leader.js'
-import { Listener } from './db/pg/notify.js'
+import { createListener, type Listener } from './db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from './db/pg/pool.js'
 import type { OpenChain } from './indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
@@ -78,7 +78,7 @@ export class Daemon {
       onPoolError,
     )
     this.#leases = createLeasePool(databaseDirectUrl)
-    this.#listener = new Listener({
+    this.#listener = createListener({
       ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke one connection, or silenced it, has done so to others

@@ -11,24 +11,25 @@ import type { Confirmations } from '../registry/status.js'
 /** A hex string with 0x prefix. */
 export type { Hex }
 
+/** A transaction in a block. */
+export interface MinedTx {
+  state: 'mined'
+  /** On Solana the slot. */
+  block: number
+  succeeded: boolean
+  /** Tells whether our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
+  isRegistration: boolean
+  confirmations: Confirmations
+  isConfirmed: boolean
+}
+
 /** Current state of a transaction hash on a chain. */
-export type ChainTx =
-  | { state: 'unknown' }
-  | ({ state: 'mempool' } & Sent)
-  | ({
-      state: 'mined'
-      block: number
-      succeeded: boolean
-      /** Tells whether our contracts logged in the transaction. */
-      isRegistration: boolean
-      confirmations: Confirmations
-      isConfirmed: boolean
-    } & Sent)
+export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
   sender: Hex
   nonce: number
-  /** Tells whether it names one of our contracts, or these logged in it: others are asked for, and not remembered. */
+  /** Tells whether it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
   isOurs: boolean
 }
 
@@ -263,19 +264,7 @@ export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
 }
 
 /** Current state of a signature on a Solana cluster. */
-export type SolanaTx =
-  | { state: 'unknown' }
-  | {
-      state: 'seen'
-      slot: number
-      succeeded: boolean
-      /** Tells whether the transaction names our program: others are asked for, and not remembered. */
-      isOurs: boolean
-      /** Tells whether the transaction paid at our program; true as well while the cluster can't show what it did. */
-      isRegistration: boolean
-      confirmations: Confirmations
-      isConfirmed: boolean
-    }
+export type SolanaTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
 
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */
 export interface SolanaQuote extends Quote {

@@ -3,7 +3,7 @@ import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
-import { RpcError, transient } from '../chains/rpc/errors.js'
+import { transient } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
   restartClaims,
@@ -16,39 +16,26 @@ import { assertLeader } from '../db/journal/head.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { sentenceOf } from '../ops/log/errors.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
+import { inRanges, type RangeSource } from '../record/ranges.js'
 import { createRangeWidth } from '../record/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
 
 /** Follows the claims of airdrops on one chain. A chain without airdrops costs a database query now and then. */
-export function airdropWorker({ pool, network, epoch, log }: LeaderContext, chain: EvmChain): Worker {
-  const fields = { network, chain: chain.label }
-  const onRestart = (community: string) =>
-    log.warn({ ...fields, community }, 'confirmed blocks were replaced: the claims of an airdrop are read again')
-  const onClaims = (community: string, claims: number) =>
-    log.info({ ...fields, community, claims }, 'claims of an airdrop')
-  const watcher = new AirdropWatcher({ pool, chain, epoch, onRestart, onClaims })
+export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
+  const watcher = new AirdropWatcher({ ...ctx, chain })
   return {
     name: 'the airdrop watcher',
-    fields,
+    fields: { network: ctx.network, chain: chain.label },
     pollMs: chain.config.pollMs,
     idleMs: IDLE_POLL_MS,
     step: (_signal, alive) => watcher.step(alive),
   }
 }
 
-export interface AirdropWatcherOptions {
-  pool: pg.Pool
-  chain: EvmChain
-  epoch: number
-  /** Called when confirmed blocks were replaced: the airdrop's claims are read again from the start. */
-  onRestart?: (community: string) => void
-  /** Called with the number of claims that were stored of confirmed blocks. */
-  onClaims?: (community: string, claims: number) => void
-}
+type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { chain: EvmChain }
 
 /**
  * Follows the claims of a chain's distributors. Claims are no state of the registry, so that a reorg below the
@@ -96,45 +83,33 @@ export class AirdropWatcher {
   }
 
   async #follow(watched: WatchedAirdrop, confirmed: number): Promise<void> {
-    const from = watched.nextBlock
-    const to = Math.min(confirmed, from + this.#width.blocks - 1)
-    const range = await this.#readRange(watched, from, to)
-    if (!range) return
-    const { claims, last, parentHash } = range
-    this.#width.answered(to - from + 1, claims.length)
+    const { chain, log } = this.#options
+    const { network, community, nextBlock: from } = watched
+    const source: RangeSource<ClaimRange> = {
+      ...{ rpc: chain.rpc, width: this.#width },
+      read: (call, first, last) => readClaims(call, watched, first, last),
+      sizeOf: ({ claims }) => claims.length,
+    }
+    // of ranges that nodes find too large, the next steps read the others
+    const [range] = await inRanges(source, from, Math.min(confirmed, from + this.#width.blocks - 1))
+    const { claims, last, parentHash } = range!
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
-    const hash = fromHex(last.hash)
-    await this.#write((client) => storeClaims(client, watched, claims, { to, hash, isEnded }))
+    const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
+    await this.#write((client) => storeClaims(client, watched, claims, stored))
     // unconfirmed claims may have been among them
     this.#tails.delete(watched.airdrop)
-    if (claims.length > 0) this.#options.onClaims?.(watched.community, claims.length)
-  }
-
-  /** @returns null where a node finds the range too large: the next step reads a smaller one */
-  async #readRange(
-    watched: WatchedAirdrop,
-    from: number,
-    to: number,
-  ): Promise<Awaited<ReturnType<typeof readClaims>> | null> {
-    const { chain } = this.#options
-    try {
-      return await chain.rpc.quorum((call) => readClaims(call, watched, from, to))
-    } catch (error) {
-      if (error instanceof RpcError && error.fault === 'too_much' && from !== to) {
-        this.#width.tooMuch(to - from + 1)
-        return null
-      }
-      this.#width.failed(to - from + 1)
-      throw new Error(`getting claims of blocks ${from}-${to}: ${sentenceOf(error)}`, { cause: error })
-    }
+    if (claims.length > 0)
+      log.info({ network, chain: chain.label, community, claims: claims.length }, 'claims of an airdrop')
   }
 
   async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
-    if (!(await isCheckpointReplaced(this.#options.chain, watched)))
+    const { chain, log } = this.#options
+    if (!(await isCheckpointReplaced(chain, watched)))
       throw transient(`block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`)
     await this.#write((client) => restartClaims(client, watched))
-    this.#options.onRestart?.(watched.community)
+    const fields = { network: chain.network, chain: chain.label, community: watched.community }
+    log.warn(fields, 'confirmed blocks were replaced: the claims of an airdrop are read again')
   }
 
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
@@ -167,6 +142,8 @@ async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to:
   const { logs, first, last } = await readLogs(call, filterOf(watched), from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
+
+type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 
 const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
   addresses: [toHex(distributor)],

@@ -41,19 +41,7 @@ export type JudgeOutcome =
   | { kind: 'catching_up' }
   | { kind: 'idle' }
 
-/** The payments that wait because a chain can't be asked. */
-interface JudgeState {
-  waiting: number
-  /** Start of the longest wait, ms; null for none. */
-  sinceMs: number | null
-  /** Error of the last attempt. */
-  reason: string | null
-}
-
-export interface PaymentJudgeOptions {
-  pool: pg.Pool
-  network: Network
-  epoch: number
+export interface PaymentJudgeOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   /** The network's chains, where balances are read. */
   ports: readonly BalancePort[]
   nowMs?: () => number
@@ -65,6 +53,8 @@ interface Stuck {
   failures: number
   nextMs: number
   sinceMs: number
+  /** Error of the last attempt. */
+  reason: string
 }
 
 /** A payment, and whether its payer meets the requirements. */
@@ -112,7 +102,6 @@ export function paymentJudgeWorker(
 
 /** Appends a network's confirmed payments for community names to the journal, whose fold judges them. */
 export class PaymentJudge {
-  readonly state: JudgeState = { waiting: 0, sinceMs: null, reason: null }
   readonly #options: PaymentJudgeOptions
   readonly #nowMs: () => number
   readonly #stuck = new Map<string, Stuck>()
@@ -120,6 +109,12 @@ export class PaymentJudge {
   constructor(options: PaymentJudgeOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
+  }
+
+  /** The payments that wait because a chain can't be asked: how many, since when (ms) and why the first does. */
+  get state() {
+    const [first] = [...this.#stuck.values()].sort((a, b) => a.sinceMs - b.sinceMs)
+    return { waiting: this.#stuck.size, sinceMs: first?.sinceMs ?? null, reason: first?.reason ?? null }
   }
 
   /**
@@ -177,8 +172,7 @@ export class PaymentJudge {
     const before = this.#stuck.get(keyOf(id))
     const failures = (before?.failures ?? 0) + 1
     const pauseMs = pauseAfter(failures, PAUSES_MS.payer)
-    this.#stuck.set(keyOf(id), { id, failures, nextMs: nowMs + pauseMs, sinceMs: before?.sinceMs ?? nowMs })
-    this.state.reason = reason
+    this.#stuck.set(keyOf(id), { id, failures, nextMs: nowMs + pauseMs, sinceMs: before?.sinceMs ?? nowMs, reason })
   }
 
   /** A rewind may have taken waiting payments back. */
@@ -188,10 +182,7 @@ export class PaymentJudge {
   }
 
   #outcome(payments: number): JudgeOutcome {
-    const waiting = this.#stuck.size
-    this.state.waiting = waiting
-    this.state.sinceMs = waiting > 0 ? Math.min(...[...this.#stuck.values()].map(({ sinceMs }) => sinceMs)) : null
-    if (waiting === 0) this.state.reason = null
+    const { waiting } = this.state
     if (payments > 0) return { kind: 'entered', payments, waiting }
     return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
   }

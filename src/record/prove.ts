@@ -6,8 +6,9 @@ import { LackingError, RefutedError, transient } from '../chains/rpc/errors.js'
 import { DisagreementError, orIfDisputed } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { Trust } from '../ops/chainState.js'
+import { orIf } from '../ops/log/errors.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { type ConfirmedRange, fetchRange, isSame, type RangeSource, readRange } from './ranges.js'
+import { type ConfirmedRange, inRanges, isSame, type RangeSource, readRange } from './ranges.js'
 
 /** Place that the next confirmed logs have to continue. */
 export interface Place {
@@ -65,12 +66,11 @@ interface Disputed {
   decoded?: undefined
 }
 
-/** Reads ranges for `prove`, as `fetchRange` does. */
-export const toldRanges = (source: RangeSource, from: number, to: number): Promise<(ConfirmedRange | Disputed)[]> =>
-  fetchRange(source, from, to).catch((error: Error) => {
-    if (error.cause instanceof DisagreementError) return [{ from, to }]
-    throw error
-  })
+/** Reads ranges for `prove`. */
+export const toldRanges = (ranges: RangeSource<ConfirmedRange>, from: number, to: number) =>
+  orIf(inRanges(ranges, from, to), (error) => error instanceof Error && error.cause instanceof DisagreementError, [
+    { from, to } as Disputed,
+  ])
 
 /** Tells whether logs make the record that their node gave with them. */
 export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>

@@ -4,7 +4,7 @@ import { type DecodedLogs, decodeLogs, filterOf, sizeOf } from '../chains/evm/de
 import { getHeader, type Header, type LogRange, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { type ChainRecord, readRecord } from '../chains/evm/record.js'
 import { RpcError, transient } from '../chains/rpc/errors.js'
-import { numberOf } from '../chains/rpc/evm.js'
+import { numberOf, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, inBatches } from '../chains/rpc/nodes.js'
 import { sentenceOf } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
@@ -24,10 +24,16 @@ export interface ConfirmedRange {
   own: ChainRecord | null
 }
 
-/** The source of a range. */
-export interface RangeSource {
-  chain: EvmChain
+/** Reading of ranges of blocks. */
+export interface RangeSource<Range> {
+  rpc: Rpc
   width: RangeWidth
+  /** @throws RpcError */
+  read(call: Call, from: number, to: number): Promise<Range>
+  /** Tells whether two nodes gave the same; by all that they gave where it is left out. */
+  isSame?(one: Range, other: Range): boolean
+  /** Number of logs. */
+  sizeOf(range: Range): number
 }
 
 /** Most logs of a range, which one transaction takes in. */
@@ -36,20 +42,16 @@ const MOST_LOGS = 10_000
 const LEAST_SHARED_BLOCKS = 500
 
 /**
- * Reads the confirmed logs of blocks `from` to `to`, by two nodes where two are configured. A range that one of them
- * finds too large is halved, down to a bound; below it a node that still does has no say.
+ * Reads blocks `from` to `to`, by two nodes where two are configured. A range that one of them finds too large is
+ * halved, down to a bound; below it a node that still does has no say.
  * @returns consecutive ranges
  * @throws ChainUnavailableError
  */
-export async function fetchRange(source: RangeSource, from: number, to: number): Promise<ConfirmedRange[]> {
-  const { chain, width } = source
+export async function inRanges<Range>(source: RangeSource<Range>, from: number, to: number): Promise<Range[]> {
+  const { rpc, width, read, isSame, sizeOf } = source
   try {
-    const range = await chain.rpc.quorum(
-      (call) => readRange(call, chain, from, to),
-      isSame,
-      to - from >= LEAST_SHARED_BLOCKS,
-    )
-    const logs = sizeOf(range.decoded)
+    const range = await rpc.quorum((call) => read(call, from, to), isSame, to - from >= LEAST_SHARED_BLOCKS)
+    const logs = sizeOf(range)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
     return [range]
@@ -60,9 +62,16 @@ export async function fetchRange(source: RangeSource, from: number, to: number):
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
-    return [...(await fetchRange(source, from, middle)), ...(await fetchRange(source, middle + 1, to))]
+    return [...(await inRanges(source, from, middle)), ...(await inRanges(source, middle + 1, to))]
   }
 }
+
+/** Source of a chain's confirmed logs. */
+export const rangesOf = (chain: EvmChain, width: RangeWidth): RangeSource<ConfirmedRange> => ({
+  ...{ rpc: chain.rpc, width, isSame },
+  read: (call, from, to) => readRange(call, chain, from, to),
+  sizeOf: ({ decoded }) => sizeOf(decoded),
+})
 
 /** Tells whether two nodes gave the same; one without the block's state tells no record. */
 export const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>

@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { newJob } from '../../test/support/newJob.js'
 import { askedWei } from '../chains/evm/bridge/calls.js'
 import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
 import { decodePacket, encodePacket, type PacketPath, packetGuid } from '../chains/evm/bridge/packet.js'
@@ -11,7 +12,6 @@ import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
-import { newJob } from './machine/job.js'
 import type { DeliveryPath } from './targets.js'
 
 const HUB: Hex = `0x${'aa'.repeat(20)}`

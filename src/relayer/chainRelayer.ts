@@ -2,16 +2,13 @@ import type pg from 'pg'
 import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
+import type { LeaderContext } from '../ops/context.js'
 import type { StepResult } from '../ops/worker.js'
-import type { Network } from '../registry/primitives/network.js'
 import type { Clock, Outcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 
-export interface ChainRelayerOptions {
-  pool: pg.Pool
-  network: Network
-  epoch: number
+export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: Clock | undefined
   /** Gets each change of each job, with what is stored after it. */
   onOutcome?: ((row: JobRow, outcome: Outcome) => void) | undefined

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { Signer } from '../chains/evm/jobView.js'
 import { signNoop } from '../chains/evm/signer.js'
 import { transient } from '../chains/rpc/errors.js'
@@ -6,7 +5,9 @@ import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
 import { asRelayer, insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
 import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
+import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
+import { orIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import { decideNonce, type Look, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
 import { apply } from './machine/index.js'
@@ -17,11 +18,9 @@ const LOCAL_PATIENCE_MS = 2_000
 /** No account has sent more: what is above is no count. */
 const MAX_COUNT = 2 ** 32
 
-export interface NonceKeeperOptions {
-  pool: pg.Pool
+export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerKey
   signer: Signer
-  epoch: number
   /** The most that a unit of gas may cost, wei. */
   gasPriceCapWei: () => Promise<bigint>
   /** The most that the signer may sign for in a day, wei. */
@@ -125,13 +124,11 @@ export class NonceKeeper {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
     const tx = await signNoop(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
-    const isStored = await asRelayer(pool, { network: key.network, epoch }, async (client) => {
+    const stored = asRelayer(pool, { network: key.network, epoch }, async (client) => {
       await reserve(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
-    }).catch((error: Error) => {
-      if (error instanceof DailyCapError) return false
-      throw error
     })
+    const isStored = await orIf(stored, (error) => error instanceof DailyCapError, false)
     failpoint('relay.noop')
     return isStored
   }

@@ -3,8 +3,7 @@ import type { SolanaSigner } from '../chains/solana/signer.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { heardBy, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
-import type { Logger } from '../ops/log/log.js'
-import type { Loops } from '../ops/loops.js'
+import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -27,7 +26,7 @@ export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer'
   open(): Promise<{ chain: number }>
 }
 
-export interface RelayRunOptions extends Pick<EvmRelayerOptions, 'pool' | 'network' | 'account' | 'settings'> {
+export interface RelayRunOptions extends Omit<Context, 'metrics'>, Pick<EvmRelayerOptions, 'account' | 'settings'> {
   /** The chains on which transactions are sent, the hub first. */
   targets: readonly RelayTarget[]
   /** The network's Solana cluster, if any. */
@@ -35,9 +34,6 @@ export interface RelayRunOptions extends Pick<EvmRelayerOptions, 'pool' | 'netwo
   missingKeys: readonly string[]
   leases: pg.Pool
   listener: Listener
-  log: Logger
-  loops: Loops
-  signal: AbortSignal
 }
 
 export interface RelayRun {

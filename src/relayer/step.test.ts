@@ -10,9 +10,10 @@ import {
   reorg,
   usedNonces,
 } from '../../test/model/chainModel.js'
+import { newJob } from '../../test/support/newJob.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
-import { newJob, park, resume } from './machine/job.js'
+import { park, resume } from './machine/job.js'
 import { decide, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
-import { Listener } from '../../src/db/pg/notify.js'
+import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 
@@ -106,7 +106,7 @@ it('processes that saw what is gone begin the feed anew by themselves, once', as
     const memory = createMemory(world.pool, (network) => told.push(network))
     const look = () => void memory().then(() => looks[i]!++)
     const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
-    return new Listener({ ...options, onError: (error) => told.push(error.message) })
+    return createListener({ ...options, onError: (error) => told.push(error.message) })
   })
   const looked = async () => {
     const before = [...looks]

@@ -15,7 +15,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
-import { Listener, notify, notifyBlock } from '../../src/db/pg/notify.js'
+import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { Loops } from '../../src/ops/loops.js'
@@ -107,7 +107,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const news = new News()
   const stopping = new AbortController()
   const [{ signal }, onError, loops] = [stopping, () => {}, new Loops()]
-  const listener = new Listener({ url: postgres.url, signal, loops, onError })
+  const listener = createListener({ url: postgres.url, signal, loops, onError })
   listener.hear(news.heard)
   const api = createApi({
     ...{ pool, chains, news },

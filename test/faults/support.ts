@@ -7,7 +7,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
@@ -58,8 +58,8 @@ export async function indexerOver(
   // blocks are mined many at once, as on local chains alone
   const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc({ ...config, local: true }) })
   const signal = new AbortController().signal
-  const open = () => createChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal, ...options })
-  let indexer = await open()
+  const open = () => new ChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal, ...options })
+  let indexer = open()
   return {
     pool,
     get indexer() {
@@ -67,7 +67,7 @@ export async function indexerOver(
     },
     async restart() {
       Object.assign(row, await readChain(pool, row))
-      indexer = await open()
+      indexer = open()
     },
     async drive(block) {
       const end = performance.now() + DRIVE_DEADLINE_MS

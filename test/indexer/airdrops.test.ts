@@ -14,6 +14,7 @@ import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useBridge.js'
+import { pino } from 'pino'
 
 const world = useWorld(() => startHubWorld())
 let chain: EvmChain
@@ -22,10 +23,10 @@ let leadership: Leadership
 let airdrop: Airdrop
 let distributor: Hex
 const restarts: string[] = []
+const log = pino({ level: 'warn' }, { write: (line) => restarts.push(JSON.parse(line).community) })
 const accounts = Array.from({ length: 100 }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
 
-const watcherOf = (epoch = leadership.epoch) =>
-  new AirdropWatcher({ pool: world.pool, chain, epoch, onRestart: (community) => restarts.push(community) })
+const watcherOf = (epoch = leadership.epoch) => new AirdropWatcher({ pool: world.pool, chain, epoch, log })
 let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {
@@ -162,7 +163,7 @@ describe('claims of an airdrop', () => {
     try {
       await claim(3)
       await mine(2)
-      await expect(watcher.step()).rejects.toThrow(/getting claims of blocks/)
+      await expect(watcher.step()).rejects.toThrow(/getting logs of blocks/)
       expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
     } finally {
       await removeAirdrop(world.pool, 'mainnet', 'later')

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
-import { fetchRange } from '../../src/record/ranges.js'
+import { inRanges, rangesOf } from '../../src/record/ranges.js'
 import { createRangeWidth } from '../../src/record/width.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -49,7 +49,7 @@ async function bidsInRange(name: string) {
   const from = (await head()) + 1
   for (let i = 0; i < 3; i++) await world.bid(i, [`${name}-${i}`])
   const { chain } = await world.open({ rpcUrls: [proxy.url] })
-  const read = () => fetchRange({ chain, width: createRangeWidth() }, from, from + 2)
+  const read = () => inRanges(rangesOf(chain, createRangeWidth()), from, from + 2)
   return { from, read }
 }
 
@@ -124,7 +124,7 @@ it.each([
     await world.test.mine({ blocks })
     const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] })
     alter = (method, result) => (method === 'eth_getLogs' ? [] : result)
-    const ranges = await fetchRange({ chain, width: createRangeWidth() }, from, from + blocks)
+    const ranges = await inRanges(rangesOf(chain, createRangeWidth()), from, from + blocks)
     expect(ranges.flatMap(({ decoded }) => decoded.entries)).toHaveLength(1)
   } finally {
     await narrow.stop()

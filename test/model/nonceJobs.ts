@@ -1,6 +1,7 @@
 import type { NonceTx } from '../../src/registry/outbox.js'
 import type { Policy, Seen } from '../../src/relayer/machine/index.js'
-import { type NonceJob, newJob } from '../../src/relayer/machine/job.js'
+import type { NonceJob } from '../../src/relayer/machine/job.js'
+import { newJob } from '../support/newJob.js'
 
 /** Jobs of an EVM chain, and what it shows of them, for tests of the state machine. */
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { Listener, notify } from '../../src/db/pg/notify.js'
+import { createListener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import { useWorld } from '../support/useBridge.js'
@@ -177,7 +177,7 @@ describe('a running payer', () => {
     const stopping = new AbortController()
     let isAway = true
     const [{ signal }, loops] = [stopping, new Loops()]
-    const listener = new Listener({ url: postgres.url, signal, loops, onError: () => {} })
+    const listener = createListener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
       ...{
         missingKeys: [],

@@ -3,7 +3,7 @@ import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
-import { Listener } from '../../src/db/pg/notify.js'
+import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { overviewPage } from '../../src/opsPage.js'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
   run = runRelayer({
     ...{ missingKeys: [], loops, leases: world.pool },
-    ...{ listener: new Listener({ url: world.postgres.url, signal, loops, onError }) },
+    ...{ listener: createListener({ url: world.postgres.url, signal, loops, onError }) },
     targets: [{ at: { ...at, config: slow }, path }],
     pool: world.pool,
     network: 'mainnet',

@@ -177,7 +177,7 @@ it('a transaction has not failed for good by the word of one node, where there i
     const { value, ...rest } = result as { value: object[] }
     return { ...rest, value: value.map((status) => ({ ...status, err: { InstructionError: [0, 'InvalidSeeds'] } })) }
   }
-  expect(await chain.transaction(signature)).toMatchObject({ state: 'seen', succeeded: true })
+  expect(await chain.transaction(signature)).toMatchObject({ state: 'mined', succeeded: true })
   expect(hasLied).toBe(true)
 })
 

@@ -13,7 +13,7 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { type JobRow, listJobs } from '../../src/db/outbox/rows.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type ChainIndexer, createChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -269,5 +269,5 @@ export function targetOf(open: readonly Open[], label: string): RelayTarget {
   return target
 }
 
-const indexerOf = (pool: pg.Pool, { row, chain }: Open, { epoch }: Leadership): Promise<ChainIndexer> =>
-  createChainIndexer({ pool, chain, row, epoch, signal: new AbortController().signal })
+const indexerOf = (pool: pg.Pool, { row, chain }: Open, { epoch }: Leadership): ChainIndexer =>
+  new ChainIndexer({ pool, chain, row, epoch, signal: new AbortController().signal })

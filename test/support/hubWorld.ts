@@ -9,7 +9,7 @@ import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type ChainIndexer, createChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { Progress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -134,7 +134,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
       leadership = await takeLead(pool, 'index')
       const opened = await world.open(changes)
       const progress = onProgress ? { onProgress } : {}
-      return createChainIndexer({
+      return new ChainIndexer({
         pool,
         ...opened,
         ...progress,

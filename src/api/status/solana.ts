@@ -49,7 +49,7 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const { chain } = cluster
   if (chain !== null && (tracked || seen.isOurs))
     await bestEffort(rememberSighting(pool, network, tx, { chain, sender: null, nonce: null, seenMs: context.now() }))
-  const answer = decide(context, { tracked, seen: { ...seen, state: 'mined' } })
+  const answer = decide(context, { tracked, seen })
   if (isTerminal(answer.status) && answer.reason) await keepVerdict(pool, network, tx, answer.reason)
   return answer
 }
@@ -58,7 +58,7 @@ export async function solanaStatus(context: Context, signature: string): Promise
 async function confirmationsOf(cluster: SolanaPort | undefined, signature: string): Promise<Confirmations> {
   try {
     const tx = await cluster?.transaction(signature)
-    return tx?.state === 'seen' ? tx.confirmations : UNREPORTED
+    return tx?.state === 'mined' ? tx.confirmations : UNREPORTED
   } catch {
     return UNREPORTED
   }

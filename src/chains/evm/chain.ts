@@ -97,7 +97,8 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
       asking(async () => {
         const question = { sender, nonce, confirmed }
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
-        const isHeld = hash !== null && rpc.quorum((call) => holdsNonce(call, hash, question))
+        if (hash === null) return null
+        const isHeld = rpc.quorum((call) => holdsNonce(call, hash, question))
         return (await orIfDisputed(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {

@@ -1,4 +1,4 @@
-import { decodeAbiParameters, toEventSelector } from 'viem'
+import { type Log, parseEventLogs, toEventSelector } from 'viem'
 import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
@@ -10,6 +10,7 @@ import { transient } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, PAYMENT_TOPICS, readEnds, readPayments } from './community/logs.js'
+import { endpointAbi } from './contracts/index.js'
 import { getReceipt, type LogFilter, type RawLog, type RawReceipt } from './logs.js'
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
@@ -202,9 +203,6 @@ function creditMove(log: RawLog): CreditMove {
   }
 }
 
-/** LayerZero's EndpointV2: `PacketSent(bytes encodedPayload, bytes options, address sendLibrary)`. */
-const PACKET_SENT_TOPIC = toEventSelector('PacketSent(bytes,bytes,address)')
-
 /**
  * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's own events
  * have no index, and a query by range would return every application's packets.
@@ -231,10 +229,10 @@ async function readPacketSent(
 
 function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {
   const [, guid, from] = log.topics as [Hex, Hex, Hex]
-  const packets = receipt.logs
-    .filter((other) => other.topics[0] === PACKET_SENT_TOPIC && other.address.toLowerCase() === endpoint)
-    .map((other) => decodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }, { type: 'address' }], other.data))
-  const ours = packets.find(([payload]) => decodePacket(payload)?.guid === guid)
+  const logs = receipt.logs as unknown as Log[]
+  const ours = parseEventLogs({ abi: endpointAbi, eventName: 'PacketSent', logs })
+    .filter(({ address }) => address.toLowerCase() === endpoint)
+    .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
   if (!ours) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
   return {
     guid: fromHex(guid),
@@ -244,7 +242,7 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
     blockHash: fromHex(log.blockHash),
     logIndex: Number(log.logIndex),
     sentMs,
-    packet: fromHex(ours[0]),
-    options: fromHex(ours[1]),
+    packet: fromHex(ours.encodedPayload),
+    options: fromHex(ours.options),
   }
 }

@@ -23,13 +23,6 @@ export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fe
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
-/** Fees of a replacement: both fields 10 % up, or a fresh estimate where that is more. */
-export function raiseFees(previous: Fees, fresh: Fees): Fees {
-  const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, fresh.maxPriorityFeePerGas)
-  const maxFeePerGas = max(raise(previous.maxFeePerGas, fresh.maxFeePerGas), maxPriorityFeePerGas)
-  return { maxFeePerGas, maxPriorityFeePerGas }
-}
-
 /** The base fee of the next block, from an estimate. */
 export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
@@ -55,10 +48,15 @@ export function bumpFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | nu
   return isTooMuch ? null : raised
 }
 
-/** Fees with which a transaction is replaced by whatever it costs up to a cap; null where that would be exceeded. */
+/**
+ * Fees with which a transaction is replaced by whatever it costs up to a cap: both fields 10 % up, or a fresh estimate
+ * where that is more; null where the cap would be exceeded.
+ */
 export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
-  const raised = raiseFees(previous, capFees(fresh, capWei) ?? previous)
-  return raised.maxFeePerGas > capWei ? null : raised
+  const least = capFees(fresh, capWei) ?? previous
+  const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
+  const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
+  return maxFeePerGas > capWei ? null : { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 /**

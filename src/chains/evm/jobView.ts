@@ -1,4 +1,5 @@
 import type { LocalAccount } from 'viem/accounts'
+import { orIf } from '../../ops/log/errors.js'
 import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
@@ -126,15 +127,8 @@ async function readDone(
  * An answer as of the newest confirmed block; null where there is none, or where the node doesn't hold that state
  * (after a restart): what can't be answered counts as unconfirmed.
  */
-async function atConfirmed<T>(confirmed: number, question: (block: number) => Promise<T>): Promise<T | null> {
-  if (confirmed < 0) return null
-  try {
-    return await question(confirmed)
-  } catch (error) {
-    if (error instanceof RpcError) return null
-    throw error
-  }
-}
+const atConfirmed = async <T>(confirmed: number, question: (block: number) => Promise<T>): Promise<T | null> =>
+  confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
   for (const { hash } of [...txs].reverse()) {

@@ -1,5 +1,6 @@
 import { toFunctionSelector } from 'viem'
 import type { ChainConfig } from '../../config/index.js'
+import { orIf } from '../../ops/log/errors.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
@@ -122,7 +123,7 @@ export async function readRecord(
   blockHash: Buffer,
 ): Promise<ChainRecord | null> {
   const ask = ({ address: to }: Keeper): Promise<Hex | null> =>
-    call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]).catch(orNone)
+    orIf(call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]), isNone, null)
   const words = await Promise.all(keepersOf(contracts).map(ask))
   if (words.includes(null) || words.length === 0) return null
   // an account without code, before it was deployed, has logged nothing
@@ -132,7 +133,5 @@ export async function readRecord(
 }
 
 /** A node that answers with an error keeps no such state, or the contract no record. */
-function orNone(error: unknown): null {
-  if (error instanceof RpcError && error.fault !== 'rate_limited' && error.cause instanceof NodeError) return null
-  throw error
-}
+const isNone = (error: unknown): boolean =>
+  error instanceof RpcError && error.fault !== 'rate_limited' && error.cause instanceof NodeError

@@ -1,3 +1,4 @@
+import { orIf } from '../../ops/log/errors.js'
 import type { ChainPort, ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
@@ -80,15 +81,11 @@ interface NonceQuestion {
  * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
  */
 export async function findByNonce(call: Call, { sender, nonce, confirmed }: NonceQuestion): Promise<Hex | null> {
+  const isPruned = (error: unknown) =>
+    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))
   /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
-  const isUsedAt = async (block: number): Promise<boolean> => {
-    try {
-      return Number(await call<Hex>('eth_getTransactionCount', [sender, quantity(block)])) > nonce
-    } catch (error) {
-      if (error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))) return false
-      throw error
-    }
-  }
+  const isUsedAt = async (block: number): Promise<boolean> =>
+    Number(await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0)) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await firstBlock(confirmed, isUsedAt)
   const asked = [quantity(used), true]

@@ -1,3 +1,4 @@
+import { orIf } from '../../ops/log/errors.js'
 import { TOO_LARGE } from './http.js'
 
 /** Reaction to a failing RPC call, classified from its error. */
@@ -80,14 +81,8 @@ export class NodeError extends Error {
 export const transient = (message: string): RpcError => new RpcError('transient', message)
 
 /** Waits for an answer; a refusal by the node gives `fallback` instead. */
-export async function orIfRefused<T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof RpcError && error.fault === 'refused') return fallback
-    throw error
-  }
-}
+export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+  orIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
 
 /** Fields that transports' errors may have. */
 export interface ErrorShape {

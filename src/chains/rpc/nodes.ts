@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { orIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { LackingError, RpcError, transient } from './errors.js'
@@ -13,14 +14,8 @@ export class DisagreementError extends ChainUnavailableError {
 }
 
 /** Waits for a quorum; nodes that contradict each other give `fallback` instead. */
-export async function orIfDisputed<T>(asked: Promise<T> | T, fallback: T): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof DisagreementError) return fallback
-    throw error
-  }
-}
+export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  orIf(asked, (error) => error instanceof DisagreementError, fallback)
 
 /** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
@@ -29,11 +24,20 @@ export async function inBatches<T, R>(items: readonly T[], size: number, ask: (i
   return answers
 }
 
-export interface NodesOptions<Hash extends string> {
+/** Options of a pool that are not those of its kind of chain. */
+export interface PoolOptions<Hash extends string> {
   label: string
   urls: readonly string[]
   /** Expected of every node; learned from the first node when absent. */
   genesisHash?: Hash | undefined
+  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
+  leastBlockMs?: number | undefined
+  /** Most that the pool may ask of each node; unbounded where it is left out. */
+  share?: Share | undefined
+  onFault?: ((url: string, error: RpcError) => void) | undefined
+}
+
+export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
   /** Opens a call to one node; its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
   connect(url: string, limitMs?: number): Call
   /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
@@ -42,18 +46,7 @@ export interface NodesOptions<Hash extends string> {
   headOf(call: Call): Promise<Head>
   /** Nodes whose head is further than this behind others' count as lagging. */
   behindBlocks: number
-  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
-  leastBlockMs?: number | undefined
-  /** Most that the pool may ask of each node; unbounded where it is left out. */
-  share?: Share | undefined
-  onFault?: ((url: string, error: RpcError) => void) | undefined
 }
-
-/** Options of a pool that are not those of its kind of chain. */
-export type PoolOptions<Hash extends string> = Pick<
-  NodesOptions<Hash>,
-  'label' | 'urls' | 'genesisHash' | 'onFault' | 'share' | 'leastBlockMs'
->
 
 /**
  * Callers beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
@@ -63,19 +56,17 @@ export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 
 
 /** Bounds what strangers' requests of one kind can make the API ask of a node. */
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
-/** Statuses are polled: a client that learns soon that a chain is away asks again. */
-const STATUSES: Share = { ...STRANGERS, limitMs: 3_000 }
-/** Callers who sign in wait: a node that hangs leaves time for another's word (`smartWallet.ts`). */
-const WALLETS: Share = { ...STRANGERS, limitMs: 2_000 }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
 const SHARES: Readonly<Record<Use, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,
   refunds: STRANGERS,
-  status: STATUSES,
+  // statuses are polled: a client that learns soon that a chain is away asks again
+  status: { ...STRANGERS, limitMs: 3_000 },
   tokens: STRANGERS,
-  wallets: WALLETS,
+  // callers who sign in wait: a node that hangs leaves time for another's word (`smartWallet.ts`)
+  wallets: { ...STRANGERS, limitMs: 2_000 },
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
@@ -164,7 +155,7 @@ export class NodePool<Hash extends string> {
       last = answer.error
     }
     if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
-    throw this.#unavailable(last ?? this.#mutedReason())
+    throw this.#unavailable(last)
   }
 
   /**
@@ -177,7 +168,7 @@ export class NodePool<Hash extends string> {
     const answers = await Promise.all((awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
-    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error ?? this.#mutedReason())
+    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error)
   }
 
   /**
@@ -232,18 +223,22 @@ export class NodePool<Hash extends string> {
     if (answers.length > 1) throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
     if (answers.length === 1) return answers[0]!
     if (last instanceof RpcError && !isFaultOfNode(last)) throw last
-    throw this.#unavailable(last ?? this.#mutedReason())
+    throw this.#unavailable(last)
   }
 
   /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
     this.#family.comparedMs = performance.now()
+    const { headOf, behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const asked = this.#nodes.map((node) =>
-      node.rank(performance.now()) > 1 ? null : this.#headOf(node).catch(() => null),
+      node.rank(performance.now()) > 1
+        ? null
+        : this.#check(node)
+            .then(() => headOf(node.call))
+            .catch(() => null),
     )
     const heads = await Promise.all(asked)
-    const { behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
@@ -270,11 +265,12 @@ export class NodePool<Hash extends string> {
 
   /** Asks one question in the background; the node is used again once it answers. Never throws. */
   #probe(node: Node): void {
-    const hasEnded = () => {
-      node.isProbed = false
-    }
     node.isProbed = true
-    this.#ask(node, (call) => this.#options.headOf(call)).then(hasEnded, hasEnded)
+    void this.#ask(node, this.#options.headOf)
+      .catch(() => {})
+      .finally(() => {
+        node.isProbed = false
+      })
   }
 
   /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
@@ -297,11 +293,6 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  async #headOf(node: Node): Promise<Head> {
-    await this.#check(node)
-    return this.#options.headOf(node.call)
-  }
-
   /** @throws WrongChainError, or whatever the question fails with */
   #check(node: Node): Promise<void> {
     if (node.checked) return node.checked
@@ -320,14 +311,11 @@ export class NodePool<Hash extends string> {
       throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`)
   }
 
-  /** Obstacle where no node may be asked at all. */
-  #mutedReason(): Error | null {
+  /** @param last null where no node might be asked at all */
+  #unavailable(last: Error | null = null): ChainUnavailableError {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
-    return muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null
-  }
-
-  #unavailable(last: Error | null): ChainUnavailableError {
-    const why = last?.message ?? 'none is configured'
-    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, { cause: last })
+    const cause = last ?? (muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null)
+    const why = cause?.message ?? 'none is configured'
+    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, { cause })
   }
 }

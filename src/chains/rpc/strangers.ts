@@ -1,6 +1,6 @@
-import type { ChainTx, SolanaTx } from '../chain.js'
+import type { ChainTx, MinedTx, SolanaTx } from '../chain.js'
 import { LackingError } from './errors.js'
-import { type Call, DisagreementError, type Nodes } from './nodes.js'
+import { type Call, type Nodes, orIfDisputed } from './nodes.js'
 
 /** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -17,17 +17,14 @@ export const SIGHTINGS = {
   most: 10_000,
 }
 
-type Included = Extract<ChainTx | SolanaTx, { isConfirmed: boolean }>
-const isIncluded = (seen: ChainTx | SolanaTx): seen is Included => 'isConfirmed' in seen
 /** Tells whether a sighting makes a status terminal. */
-const isFinal = (seen: ChainTx | SolanaTx): seen is Included =>
-  isIncluded(seen) && seen.isConfirmed && !seen.isRegistration
-const placeOf = (seen: Included): number => (seen.state === 'mined' ? seen.block : seen.slot)
+const isFinal = (seen: ChainTx | SolanaTx): seen is Extract<ChainTx | SolanaTx, MinedTx> =>
+  seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 
 const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
-  isIncluded(a) &&
-  isIncluded(b) &&
-  placeOf(a) === placeOf(b) &&
+  a.state === 'mined' &&
+  b.state === 'mined' &&
+  a.block === b.block &&
   a.succeeded === b.succeeded &&
   a.isRegistration === b.isRegistration
 
@@ -44,12 +41,7 @@ export async function twiceSeen<T extends ChainTx | SolanaTx>(
     if (other.state === 'unknown') throw new LackingError('the node does not know the transaction')
     return other
   }
-  try {
-    return await rpc.quorum(known, isSame)
-  } catch (error) {
-    if (error instanceof DisagreementError) return { ...seen, isConfirmed: false }
-    throw error
-  }
+  return orIfDisputed(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
 }
 
 /** Bounds on the balances that are kept. */

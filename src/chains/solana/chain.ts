@@ -68,8 +68,8 @@ async function lookUp(
   const isConfirmed = isFinal || (commitment === 'confirmed' && confirmationStatus === 'confirmed')
   const tx = await readTransaction(call, registrar, signature, 'confirmed')
   return {
-    state: 'seen',
-    slot,
+    state: 'mined',
+    block: slot,
     succeeded: err === null,
     isOurs: tx?.isOurs ?? false,
     isRegistration: err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),

@@ -8,10 +8,8 @@ import { type OpenPayment, readOpenPayments } from './openPayments.js'
 import { unsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
-import { createAssociated } from './tokens.js'
+import { COMMITMENT, createAssociated } from './tokens.js'
 
-/** Commitment that wallets show their users. */
-const COMMITMENT = 'confirmed'
 /** Place of the time in the clock's account: an i64 after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 

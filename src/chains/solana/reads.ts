@@ -37,17 +37,21 @@ export interface Sequences {
   communityNames: number
 }
 
+/** Reads the program's state; null before it is initialized. */
+export async function readState(call: Call, registrar: Registrar, commitment: Commitment) {
+  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
+  return data && registrar.decodeState(data)
+}
+
 /** Reads the payment counters; 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
-  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
-  const { sequence, communitySequence } = data ? registrar.decodeState(data) : { sequence: 0, communitySequence: 0 }
+  const { sequence = 0n, communitySequence = 0n } = (await readState(call, registrar, commitment)) ?? {}
   return { names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
 /** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
 export async function readHeldMs(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
-  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
-  const days = data ? Number(registrar.decodeState(data).reclaimSeconds) / 86_400 : 0
+  const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
   if (!(days >= 1 && days <= 30)) throw new LackingError('getAccountInfo: the program is not initialized')
   return days * 86_400_000
 }

@@ -8,7 +8,7 @@ import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
-import { type RawStatus, readLatestBlockhash, readOwnAccounts, readStatuses, signatureText } from './reads.js'
+import { type RawStatus, readLatestBlockhash, readState, readStatuses, signatureText } from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
@@ -58,8 +58,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     },
     /** The authority that the program obeys; null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
-      const [data] = await rpc.onOneNode((call) => readOwnAccounts(call, registrar, [registrar.state], { commitment }))
-      return data ? registrar.decodeState(data).relayAuthority : null
+      return (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ?? null
     },
     /**
      * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the
@@ -89,7 +88,11 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         return signOn(call, key, instruction, { ...options, attempt })
       }),
     /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
-    send: (raw: string): Promise<string | null> => rpc.toEveryNode((call) => send(call, raw, commitment), isTaken),
+    send: (raw: string): Promise<string | null> =>
+      rpc.toEveryNode(
+        (call) => send(call, raw, commitment),
+        (verdict) => verdict === null,
+      ),
   }
 }
 
@@ -108,18 +111,12 @@ function decisionInstruction(
 const nameKey = ({ payer, sequence, target }: Payment): PaymentKey[] =>
   target.kind === 'name' ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }] : []
 
-const communityKey = ({ payer, sequence, money, target }: Payment): CountedPayment[] =>
-  target.kind === 'communityName'
-    ? [
-        {
-          payer: solanaKey(payer),
-          number: target.number,
-          sequence: BigInt(sequence),
-          token: money.token === NATIVE ? null : new PublicKey(money.token),
-          recipient: new PublicKey(target.recipient),
-        },
-      ]
-    : []
+function communityKey({ payer, sequence, money, target }: Payment): CountedPayment[] {
+  if (target.kind !== 'communityName') return []
+  const token = money.token === NATIVE ? null : new PublicKey(money.token)
+  const recipient = new PublicKey(target.recipient)
+  return [{ payer: solanaKey(payer), number: target.number, sequence: BigInt(sequence), token, recipient }]
+}
 
 interface EpochInfo {
   absoluteSlot: number
@@ -144,12 +141,8 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const signed = (units: number): Transaction => {
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
-    const tx = new Transaction({ feePayer: key.publicKey, blockhash, lastValidBlockHeight }).add(
-      limit,
-      price,
-      instruction,
-    )
-    tx.sign(key)
+    const tx = new Transaction({ feePayer: key.publicKey, blockhash, lastValidBlockHeight })
+    tx.add(limit, price, instruction).sign(key)
     return tx
   }
   const used = await simulate(call, signed(MAX_UNITS), commitment)
@@ -169,11 +162,8 @@ const MAX_UNITS = 1_400_000
 /** Compute units that a transaction uses; null where it fails, which its sending tells in the same words. */
 async function simulate(call: Call, tx: Transaction, commitment: Commitment): Promise<number | null> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
-  const raw = tx.serialize().toString('base64')
-  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>('simulateTransaction', [
-    raw,
-    options,
-  ])
+  const asked = [tx.serialize().toString('base64'), options]
+  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>('simulateTransaction', asked)
   return value.err === null && value.unitsConsumed ? value.unitsConsumed : null
 }
 
@@ -209,9 +199,6 @@ function statusOf(status: RawStatus | null, commitment: Commitment): TxStatus | 
 /** JSON-RPC code of a transaction that fails its simulation. */
 const SIMULATION_FAILED = -32_002
 const ALREADY_PROCESSED = 'already_processed'
-
-/** Of a node's verdict on a transaction. */
-const isTaken = (verdict: string | null): boolean => verdict === null
 
 async function send(call: Call, raw: string, commitment: Commitment): Promise<string | null> {
   try {

@@ -1,4 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { orIf } from '../../ops/log/errors.js'
 import { NodeError, RpcError, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { type RawAccount, readAccount } from './reads.js'
@@ -9,7 +10,7 @@ export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss6
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Commitment that wallets show their users. */
-const COMMITMENT = 'confirmed'
+export const COMMITMENT = 'confirmed'
 /** An account without its data: anybody may name one of megabytes as a token. */
 const OWNER = { commitment: COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
 /** Place of the balance in spl-token's `Account`, which Token-2022 keeps. */
@@ -45,7 +46,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
 /** Reads the decimals of a mint of either token program; null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: COMMITMENT }]
-  const supply = await call<{ value: { decimals: number } }>('getTokenSupply', asked).catch(orNoMint)
+  const supply = await orIf(call<{ value: { decimals: number } }>('getTokenSupply', asked), isNoMint, null)
   return supply?.value.decimals ?? null
 }
 
@@ -53,11 +54,9 @@ export async function readDecimals(call: Call, mint: PublicKey): Promise<number 
 const INVALID_PARAMS = -32_602
 const NO_MINT = /mint|find account|token account/i
 
-function orNoMint(error: unknown): null {
+function isNoMint(error: unknown): boolean {
   const cause = error instanceof RpcError ? error.cause : null
-  if (cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`))
-    return null
-  throw error
+  return cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`)
 }
 
 /** Balance of a wallet over all its accounts of a token of either program, base units; 0 where it is no mint. */
@@ -79,7 +78,7 @@ export interface TokenAccount {
 export async function readTokenAccounts(call: Call, owner: PublicKey, mint: PublicKey): Promise<TokenAccount[]> {
   const options = { encoding: 'base64', commitment: COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
-  const found = await call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked).catch(orNoMint)
+  const found = await orIf(call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked), isNoMint, null)
   return (found?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
     if (amount.length !== AMOUNT.length)

@@ -4,7 +4,7 @@ import { acceptAdmin, initialize, proposeAdmin, setAuthorities, withdraw } from 
 import { createClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
-import { readLatestBlockhash, readOwnAccounts } from '../../chains/solana/reads.js'
+import { readLatestBlockhash, readState } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
 import { solanaKeyIn } from '../../config/relayerKey.js'
@@ -30,7 +30,7 @@ const MAX_RECLAIM_DAYS = 30
 
 /** `clusterd solana show`: prints the program's state as JSON, amounts in lamports. */
 export async function show(options: Options): Promise<void> {
-  const state = Object.entries(await readState(options))
+  const state = Object.entries(await requireState(options))
   printJson(Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])))
 }
 
@@ -72,7 +72,7 @@ async function requireEmptyTreasury(options: Options): Promise<void> {
 
 /** `clusterd solana authorities`. */
 export async function authorities(options: SigningOptions & { relay?: string; treasury?: string }): Promise<void> {
-  const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await readState(options)
+  const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await requireState(options)
   const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
   const treasury = options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
@@ -82,21 +82,21 @@ export async function authorities(options: SigningOptions & { relay?: string; tr
 
 /** `clusterd solana propose-admin <key>`. */
 export async function propose(key: string, options: SigningOptions): Promise<void> {
-  const { adminAuthority: admin } = await readState(options)
+  const { adminAuthority: admin } = await requireState(options)
   const proposed = keyOf('The proposed admin', key)
   await print(options, admin, (registrar) => proposeAdmin(registrar, admin, proposed))
 }
 
 /** `clusterd solana accept-admin`. */
 export async function accept(options: SigningOptions): Promise<void> {
-  const { proposedAdmin } = await readState(options)
+  const { proposedAdmin } = await requireState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
   await print(options, proposedAdmin, (registrar) => acceptAdmin(registrar, proposedAdmin))
 }
 
 /** `clusterd solana withdraw <lamports>`. */
 export async function withdrawKept(amount: string, options: SigningOptions & { to: string }): Promise<void> {
-  const { treasuryAuthority, keptLamports } = await readState(options)
+  const { treasuryAuthority, keptLamports } = await requireState(options)
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
   if (BigInt(amount) > keptLamports) throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
   const to = keyOf('--to', options.to)
@@ -130,21 +130,17 @@ async function print(
   console.error(`To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`)
 }
 
-async function readState(options: Options) {
+async function requireState(options: Options) {
   const state = await findState(options)
   if (state) return state
   throw new Error(`The program ${clusterOf(options).programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
 /** The state of the program, null before `init`. */
-async function findState(options: Options) {
+function findState(options: Options) {
   const config = clusterOf(options)
   const registrar = createRegistrar(config.programId)
-  const accounts = createClusterRpc(config).onOneNode((call) =>
-    readOwnAccounts(call, registrar, [registrar.state], { commitment: COMMITMENT }),
-  )
-  const [data] = await accounts
-  return data ? registrar.decodeState(data) : null
+  return createClusterRpc(config).onOneNode((call) => readState(call, registrar, COMMITMENT))
 }
 
 function clusterOf(options: Options) {

@@ -13,14 +13,11 @@ export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: Airdrop
 /** An airdrop with its claimed allocations: seen on chain, and confirmed among them. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
+/** Fields that are set with an airdrop's distributor. */
+export type Known<Field extends keyof OpenAirdrop> = { [Key in Field]: NonNullable<OpenAirdrop[Key]> }
+
 /** A deployed distributor, as its chain shows it. Addresses are 20 bytes. */
-export interface Distributor {
-  /** Network label of its chain. */
-  label: string
-  distributor: Buffer
-  token: Buffer
-  /** Unix time, seconds. */
-  endsAtS: number
+export interface Distributor extends Known<'label' | 'distributor' | 'token' | 'endsAtS'> {
   /** First block that may hold its claims; undefined: unchanged, and `startBlock` for a new distributor. */
   fromBlock: number | undefined
   /** First block that the chain is indexed from; 0 unless given. */

@@ -39,9 +39,8 @@ export type Allocation = NonNullable<BundleWallet['allocation']>
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepare<WalletRow>(
   'airdrop_bundle',
-  (
-    l,
-  ) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx, c.confirmed AS is_confirmed
+  (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
+      c.confirmed AS is_confirmed
     FROM ${l.wallets} me
     JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = me.cluster AND w.verified
     LEFT JOIN airdrop_allocations a ON a.network = ${l.network} AND a.airdrop = $2 AND a.account = w.address

@@ -1,48 +1,27 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows } from '../pg/arrays.js'
+import type { AirdropClaim } from '../generated/client.js'
+import { type Columns, insertRows, named } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
-import { execute, query } from '../pg/rows.js'
+import { execute, type Plain, query } from '../pg/rows.js'
+import type { Known, OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
-export interface WatchedAirdrop {
-  network: Network
-  airdrop: number
-  community: string
-  /** 20 bytes. */
-  distributor: Buffer
-  leafCount: number
-  /** Unix time, seconds: the distributor pays no claim from then on. */
-  endsAtS: number
-  fromBlock: number
-  /** First block whose claims are not confirmed and stored yet. */
-  nextBlock: number
-  /** Hash of the block before, null at the start. */
-  parentHash: Buffer | null
-}
+export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
+  Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 /** A claim as its distributor logged it. */
-export interface SeenClaim {
-  index: number
-  /** Stored address of the paid account. */
-  receiver: Buffer
-  block: number
-  blockHash: Buffer
-  logIndex: number
-  txHash: Buffer
-}
+export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
   name: 'watched_airdrops',
-  text: `SELECT airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
+  text: `SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`,
 }
 
 /** Airdrops on the chain of a network label that may still be claimed from. */
-export async function watchedAirdrops(pool: pg.Pool, network: Network, label: string): Promise<WatchedAirdrop[]> {
-  const rows = await query<Omit<WatchedAirdrop, 'network'>>(pool, network, WATCHED, [label])
-  return rows.map((row) => ({ ...row, network }))
-}
+export const watchedAirdrops = (pool: pg.Pool, network: Network, label: string): Promise<WatchedAirdrop[]> =>
+  query(pool, network, WATCHED, [label])
 
 /** Confirmed blocks from an airdrop's checkpoint on. */
 interface ConfirmedBlocks {
@@ -56,12 +35,9 @@ interface ConfirmedBlocks {
 const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ['index', 'int4', ({ index }) => index],
-  ['receiver', 'bytea', ({ receiver }) => receiver],
-  ['block', 'int8', ({ block }) => block],
-  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-  ['log_index', 'int4', ({ logIndex }) => logIndex],
-  ['tx_hash', 'bytea', ({ txHash }) => txHash],
+  ...named<SeenClaim>('int4', 'index', 'logIndex'),
+  ...named<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...named<SeenClaim>('int8', 'block'),
 ]
 
 /**

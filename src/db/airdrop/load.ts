@@ -9,14 +9,7 @@ import { execute, query, readRows } from '../pg/rows.js'
 import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
 import { pagesOf } from './pages.js'
 
-export interface LoadRequest {
-  network: Network
-  /** Canonical name. */
-  community: string
-  /** Network label of the chain that it is paid on. */
-  label: string
-  /** SHA-256 of the file. */
-  fileHash: Buffer
+export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** Tells whether the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
@@ -44,20 +37,16 @@ export async function loadAirdrop(
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
-    const existing = await findStored(client, network, community)
+    const existing = await findLocked(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label) return false
-    if (existing) assertReplaceable(existing, request)
+    if (existing) {
+      assertReplaceable(existing, request)
+      await deleteAirdrop(client, network, existing.airdrop)
+    }
     const tree = buildTree(rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)))
-    const airdrop = await nextNumber(client)
+    const airdrop = await insertAirdrop(client, request, { root: tree.nodes[0]!, leafCount: rows.length, total })
     await writeAllocations(client, { network, airdrop }, rows, tree)
     await writePages(client, { network, airdrop }, tree)
-    // claims may have been stored meanwhile
-    const replaced = await findStored(client, network, community, 'FOR UPDATE')
-    if (replaced) {
-      assertReplaceable(replaced, request)
-      await deleteAirdrop(client, network, replaced.airdrop)
-    }
-    await insertAirdrop(client, request, { airdrop, root: tree.nodes[0]!, leafCount: rows.length, total })
     await client.query('ANALYZE airdrop_allocations, airdrop_pages')
     return true
   })
@@ -79,7 +68,7 @@ function totalOf(rows: readonly Allocation[]): bigint {
 /** Removes an airdrop with all its rows. @throws AirdropError where there is none */
 export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const stored = await findStored(client, network, community, 'FOR UPDATE')
+    const stored = await findLocked(client, network, community)
     if (!stored) throw new AirdropError(noAirdrop(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
@@ -87,14 +76,10 @@ export async function removeAirdrop(pool: pg.Pool, network: Network, community: 
 
 type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
 
-/** The airdrop as this transaction sees it, null where there is none; a lock holds off claims and other commands. */
-async function findStored(
-  client: pg.ClientBase,
-  network: Network,
-  community: string,
-  lock: '' | 'FOR UPDATE' = '',
-): Promise<StoredFile | null> {
-  const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops WHERE network = $1 AND community = $2 ${lock}`
+/** The airdrop, null where there is none, locked: neither claims nor other commands change it meanwhile. */
+async function findLocked(client: pg.ClientBase, network: Network, community: string): Promise<StoredFile | null> {
+  const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops
+    WHERE network = $1 AND community = $2 FOR UPDATE`
   const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
   if (!row) return null
   const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
@@ -121,11 +106,6 @@ function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): voi
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,
     )
-}
-
-async function nextNumber(client: pg.ClientBase): Promise<number> {
-  const sql = `SELECT nextval(pg_get_serial_sequence('airdrops', 'airdrop'))::int AS airdrop`
-  return (await client.query<{ airdrop: number }>(sql)).rows[0]!.airdrop
 }
 
 type Place = Pick<Airdrop, 'network' | 'airdrop'>
@@ -166,13 +146,14 @@ async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows
 async function insertAirdrop(
   client: pg.ClientBase,
   { network, community, label, fileHash, nowMs }: LoadRequest,
-  { airdrop, root, leafCount, total }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
-): Promise<void> {
-  await execute(
+  { root, leafCount, total }: Pick<Airdrop, 'leafCount' | 'total'> & { root: Buffer },
+): Promise<number> {
+  const [row] = await query<Pick<Airdrop, 'airdrop'>>(
     client,
     network,
-    `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
-       created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`,
-    [airdrop, community, label, root, fileHash, leafCount, total, nowMs],
+    `INSERT INTO airdrops (network, community, label, merkle_root, file_hash, leaf_count, total, state, created_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, ${AIRDROP_STATE.loaded}, $8) RETURNING airdrop`,
+    [community, label, root, fileHash, leafCount, total, nowMs],
   )
+  return row!.airdrop
 }

@@ -74,22 +74,17 @@ export async function findSession(db: Queryable, keyHash: Buffer): Promise<Store
   return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
 }
 
-const REVOKE = {
-  name: 'session_revoke',
-  text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE key_hash = $1 AND revoked_ms IS NULL`,
-}
-
-const REVOKE_ALL = {
-  name: 'session_revoke_all',
-  text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE wallet = $1 AND revoked_ms IS NULL`,
-}
+const revocation = (of: 'wallet' | 'key_hash') => ({
+  name: `session_revoke_by_${of}`,
+  text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`,
+})
 
 /** Revokes all sessions of a wallet (stored address). Their rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {
-  await readRows(db, REVOKE_ALL, [wallet])
+  await readRows(db, revocation('wallet'), [wallet])
 }
 
 /** Revokes the session whose key has this hash. The row stays until the session would have expired. */
 export async function revokeSession(db: Queryable, keyHash: Buffer): Promise<void> {
-  await readRows(db, REVOKE, [keyHash])
+  await readRows(db, revocation('key_hash'), [keyHash])
 }

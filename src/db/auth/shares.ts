@@ -1,7 +1,6 @@
-import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
-import { prepare } from '../pg/prepared.js'
+import { prepareOne } from '../pg/prepared.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
@@ -17,28 +16,19 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
   )
 }
 
-const find = prepare<{ share: Buffer; isOwn: boolean }>(
-  'wallet_share',
-  (l) => `SELECT share, created_by = $2 AS is_own FROM wallet_shares
-    WHERE network = ${l.network} AND address = $1 AND (created_by = $2 OR cluster_id = (
-      SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-      WHERE w.network = ${l.network} AND w.address = $2 AND w.verified))`,
-)
-
 /**
  * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster
  * that it was made in; null for other callers and where there is none, which one statement keeps from taking longer:
  * that an address was made here is private where its entry is. Listing it in another cluster gives nobody a share.
  * @returns the share, and whether the caller asked for the wallet
  */
-export async function findShare(
-  pool: pg.Pool,
-  network: Network,
-  address: Buffer,
-  caller: Buffer,
-): Promise<{ share: Buffer; isOwn: boolean } | null> {
-  return (await find(pool, network, [address, caller]))[0] ?? null
-}
+export const findShare = prepareOne<{ share: Buffer; isOwn: boolean }, [address: Buffer, caller: Buffer]>(
+  'wallet_share',
+  (l) => `SELECT share, created_by = $2 AS is_own FROM wallet_shares
+    WHERE network = ${l.network} AND address = $1 AND (created_by = $2 OR cluster_id = (
+      SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
+      WHERE w.network = ${l.network} AND w.address = $2 AND w.verified))`,
+)
 
 /**
  * Uses a signature that asks for a key up, with all earlier ones.

@@ -1,15 +1,13 @@
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows } from '../pg/arrays.js'
+import { insertRows, named } from '../pg/arrays.js'
 import { type Queryable, query } from '../pg/rows.js'
 
-const COLUMNS: Columns<CreditMove> = [
-  ['block', 'int8', ({ block }) => block],
-  ['log_index', 'int4', ({ logIndex }) => logIndex],
-  ['tx_hash', 'bytea', ({ txHash }) => txHash],
-  ['wallet', 'bytea', ({ wallet }) => wallet],
-  ['eid', 'int8', ({ eid }) => eid],
-  ['amount_wei', 'numeric', ({ amountWei }) => amountWei.toString()],
+const COLUMNS = [
+  ...named<CreditMove>('int8', 'block', 'eid'),
+  ...named<CreditMove>('int4', 'logIndex'),
+  ...named<CreditMove>('bytea', 'txHash', 'wallet'),
+  ...named<CreditMove>('numeric', 'amountWei'),
 ]
 
 /** Writes what confirmed blocks of the hub added to credits, and took from them. */

@@ -1,6 +1,6 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
+import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
 import type { ChainKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
@@ -9,15 +9,10 @@ const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = t.networ
 const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessage> => [
   ['chain', 'int2', () => chain],
   ['confirmed', 'bool', () => isConfirmed],
-  ['guid', 'bytea', ({ guid }) => guid],
   ['sender', 'bytea', ({ from }) => from],
-  ['tx_hash', 'bytea', ({ txHash }) => txHash],
-  ['block', 'int8', ({ block }) => block],
-  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-  ['log_index', 'int4', ({ logIndex }) => logIndex],
-  ['sent_ms', 'int8', ({ sentMs }) => sentMs],
-  ['packet', 'bytea', ({ packet }) => packet],
-  ['options', 'bytea', ({ options }) => options],
+  ...named<SentMessage>('bytea', 'guid', 'txHash', 'blockHash', 'packet', 'options'),
+  ...named<SentMessage>('int8', 'block', 'sentMs'),
+  ...named<SentMessage>('int4', 'logIndex'),
 ]
 
 /**
@@ -42,11 +37,9 @@ export const writeMessages = (
 
 const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
   ['confirmed', 'bool', () => isConfirmed],
-  ['guid', 'bytea', ({ guid }) => guid],
-  ['tx_hash', 'bytea', ({ txHash }) => txHash],
-  ['block', 'int8', ({ block }) => block],
-  ['log_index', 'int4', ({ logIndex }) => logIndex],
-  ['bids', 'int4', ({ bids }) => bids],
+  ...named<ReceivedMessage>('bytea', 'guid', 'txHash'),
+  ...named<ReceivedMessage>('int8', 'block'),
+  ...named<ReceivedMessage>('int4', 'logIndex', 'bids'),
 ]
 
 /** Writes receipts of the hub's blocks. */

@@ -1,24 +1,18 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { Message } from '../generated/client.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
-import type { Queryable } from '../pg/rows.js'
+import type { Plain, Queryable } from '../pg/rows.js'
 
-interface Row extends ReceiptRow {
-  guid: Buffer
-  /** The spoke that sent it. */
-  chain: number
-  /** Block of that chain. */
-  block: number
-  logIndex: number
-  packet: Buffer
-  sentMs: number
-  isConfirmed: boolean
-  /** Reason of the last failed delivery, null without one. */
-  failure: string | null
-  nextBlock: number
-  latest: number | null
-}
+type Row = ReceiptRow &
+  Pick<Plain<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
+    isConfirmed: boolean
+    /** Reason of the last failed delivery, null without one. */
+    failure: string | null
+    nextBlock: number
+    latest: number | null
+  }
 
 /** A message that a transaction sent from a spoke, and how far the hub is with it. */
 export type TxMessage = Awaited<ReturnType<typeof findMessages>>[number]

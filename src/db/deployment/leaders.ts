@@ -1,4 +1,4 @@
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole, wordOf } from '../pg/codes.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
@@ -23,10 +23,6 @@ const LEADERS = {
 
 /** Says who leads: the holders of leases. */
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
-  const held = await readRows<Omit<Leader, 'network' | 'role'> & { network: number; role: number }>(db, LEADERS)
-  return held.map((leader) => ({
-    ...leader,
-    network: wordOf(NETWORK_CODE, leader.network),
-    role: wordOf(LEADER_ROLE, leader.role),
-  }))
+  const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)
+  return held.map((leader) => ({ ...leader, role: wordOf(LEADER_ROLE, leader.role) }))
 }

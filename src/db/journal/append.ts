@@ -16,7 +16,7 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { RULESET_VERSION } from '../../registry/journal/ruleset.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows, unnestOf } from '../pg/arrays.js'
+import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
 import { WON } from '../pg/codes.js'
 import { leaf, type PartitionedTable } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
@@ -111,62 +111,38 @@ function insertAll(db: Queryable, network: Network, changes: Changes): Promise<u
 }
 
 const JOURNAL: Columns<JournalRow> = [
-  ['seq', 'int8', (row) => row.seq],
+  ...named<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
+  ...named<JournalRow>('int4', 'publicCount'),
+  ...named<JournalRow>('bytea', 'actor', 'body', 'effects'),
   ['kind', 'int2', (row) => ENTRY_KIND[row.kind]],
   ['chain', 'int2', (row) => row.position?.chain],
   ['block', 'int8', (row) => row.position?.block],
   ['log_index', 'int4', (row) => row.position?.logIndex],
-  ['tx_key', 'int8', (row) => row.txKey],
-  ['at_ms', 'int8', (row) => row.atMs],
-  ['public_first', 'int8', (row) => row.publicFirst],
-  ['public_count', 'int4', (row) => row.publicCount],
-  ['actor', 'bytea', (row) => row.actor],
-  ['body', 'bytea', (row) => row.body],
-  ['effects', 'bytea', (row) => row.effects],
   ['ruleset', 'int2', () => RULESET_VERSION],
 ]
 const NAMES: Columns<NameRow> = [
-  ['seq', 'int8', (row) => row.seq],
-  ['tx_key', 'int8', (row) => row.txKey],
-  ['name', 'text', (row) => row.name],
-  ['cluster', 'int8', (row) => row.cluster],
+  ...named<NameRow>('int8', 'seq', 'txKey', 'cluster'),
+  ...named<NameRow>('text', 'name'),
   ['outcome', 'int2', (row) => OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
-const CLUSTERS: Columns<ClusterRow> = [
-  ['serial', 'int8', (row) => row.serial],
-  ['id', 'bytea', (row) => row.id],
-  ['created_seq', 'int8', (row) => row.createdSeq],
-]
+const CLUSTERS = [...named<ClusterRow>('int8', 'serial', 'createdSeq'), ...named<ClusterRow>('bytea', 'id')]
 const WALLETS: Columns<WalletRow> = [
-  ['cluster', 'int8', (row) => row.cluster],
-  ['address', 'bytea', (row) => row.address],
-  ['name', 'text', (row) => row.name],
+  ...named<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
+  ...named<WalletRow>('bytea', 'address'),
+  ...named<WalletRow>('text', 'name'),
   ['verified', 'bool', (row) => row.isVerified],
   ['private', 'bool', (row) => row.isPrivate],
   ['backed_up', 'bool', (row) => row.isBackedUp],
-  ['created_seq', 'int8', (row) => row.createdSeq],
-  ['updated_seq', 'int8', (row) => row.updatedSeq],
 ]
-const COMMUNITIES: Columns<CommunityRow> = [
-  ['name', 'text', (row) => row.name],
-  ['seq', 'int8', (row) => row.seq],
-]
+const COMMUNITIES = [...named<CommunityRow>('text', 'name'), ...named<CommunityRow>('int8', 'seq')]
 const COMMUNITY_NAMES: Columns<CommunityNameRow> = [
-  ['community', 'text', (row) => row.community],
-  ['name', 'text', (row) => row.name],
-  ['address', 'bytea', (row) => row.address],
+  ...named<CommunityNameRow>('text', 'community', 'name'),
+  ...named<CommunityNameRow>('bytea', 'address', 'claim'),
+  ...named<CommunityNameRow>('int8', 'assigned', 'seq'),
   ['verified', 'bool', (row) => row.isVerified],
-  ['assigned', 'int8', (row) => row.assigned],
-  ['seq', 'int8', (row) => row.seq],
-  ['claim', 'bytea', (row) => row.claim],
 ]
-const MOVES: Columns<MoveRow> = [
-  ['source', 'int8', (row) => row.source],
-  ['target', 'int8', (row) => row.target],
-  ['seq', 'int8', (row) => row.seq],
-  ['actor', 'bytea', (row) => row.actor],
-]
+const MOVES = [...named<MoveRow>('int8', 'source', 'target', 'seq'), ...named<MoveRow>('bytea', 'actor')]
 
 const WALLET = unnestOf(WALLETS, 2)
 

@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
-import { assertLeader, endIndexing, lockHead } from './head.js'
+import { assertLeader, endLeaders, lockHead } from './head.js'
 
 /** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
 export type ChainRow = Pick<
@@ -17,25 +17,8 @@ type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
 
 const COLUMNS = 'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
 
-async function rowsOf(
-  db: Queryable,
-  network: Network,
-  text: string,
-  values: readonly unknown[],
-): Promise<StoredChain[]> {
-  return (await query<StoredChain>(db, network, text, values)).map((row) => ({ ...row, network }))
-}
-
-export interface ChainIdentity {
-  network: Network
-  label: string
-  /** Instance under a label: program of a Solana cluster in base58; empty for EVM chains. */
-  instance: string
-  /** EIP-155 id, null for Solana. */
-  chainId: number | null
-  /** Null while the chain was never reached. */
-  genesisHash: Buffer | null
-  contract: Buffer
+export interface ChainIdentity
+  extends Pick<Plain<Chain>, 'network' | 'label' | 'instance' | 'chainId' | 'genesisHash' | 'contract'> {
   startBlock: number
 }
 
@@ -68,35 +51,29 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
 }
 
 const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
-const CREATE = `INSERT INTO chains (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
-  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1 RETURNING ${COLUMNS}`
-const LEARN_GENESIS = `UPDATE chains SET genesis_hash = $4
-  WHERE network = $1 AND label = $2 AND instance = $3 RETURNING ${COLUMNS}`
+const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
+  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1
+  ON CONFLICT (network, label, instance) DO UPDATE SET genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
+  RETURNING ${COLUMNS}`
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, chainId, genesisHash, contract, startBlock } = identity
-  const find = async (db: Queryable) => (await rowsOf(db, network, FIND, [label, instance]))[0]
-  const isEnough = (row: StoredChain) => row.genesisHash !== null || genesisHash === null
   // without a lock, which a database that only reads refuses
-  const known = await find(pool)
-  if (known && isEnough(known)) return known
+  const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
+  if (known && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockHead(client, network, null)
-    const found = await find(client)
-    if (found && isEnough(found)) return found
-    if (!found && chainId !== null) await refuseRenamed(client, network, chainId)
-    const [row] = found
-      ? await rowsOf(client, network, LEARN_GENESIS, [label, instance, genesisHash])
-      : await rowsOf(client, network, CREATE, [label, instance, chainId, genesisHash, contract, startBlock])
-    return row!
+    if (!known && chainId !== null) await refuseRenamed(client, identity)
+    const values = [label, instance, chainId, genesisHash, contract, startBlock]
+    return (await query<StoredChain>(client, network, CREATE, values))[0]!
   })
 }
 
 /** A chain under a second label would be indexed twice, and its payments be taken twice. */
-async function refuseRenamed(db: Queryable, network: Network, chainId: number): Promise<void> {
-  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2'
-  const [known] = await query<{ label: string }>(db, network, text, [chainId])
+async function refuseRenamed(db: Queryable, { network, label, chainId }: ChainIdentity): Promise<void> {
+  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2 AND label <> $3'
+  const [known] = await query<{ label: string }>(db, network, text, [chainId, label])
   if (!known) return
   throw new ChainMismatchError(
     `The database knows chain ${chainId} as "${known.label}": give it this label in the chains file again.`,
@@ -123,13 +100,13 @@ export async function requireHub(pool: pg.Pool, { network, chain, label }: Chain
 
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
-  return (await rowsOf(pool, network, text, [chain]))[0]!
+  return (await query<StoredChain>(pool, network, text, [chain]))[0]!
 }
 
 /** Newest row of a label, null when its chain was never registered. */
 export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
-  return (await rowsOf(pool, network, text, [label]))[0] ?? null
+  return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
 }
 
 /** Genesis hash of a chain, null before it was first reached. */
@@ -139,16 +116,11 @@ export async function knownGenesis(
   label: string,
   instance = '',
 ): Promise<Buffer | null> {
-  return (await rowsOf(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
+  return (await query<StoredChain>(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
 }
 
 /** Position of a chain in the journal, which has everything before `nextBlock`. */
-export interface Checkpoint {
-  nextBlock: number
-  parentHash: Buffer
-  /** The contracts' record up to it (`packRecord`); null where it is not known. */
-  record: Buffer | null
-}
+export type Checkpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const MOVE = {
   name: 'move_checkpoint',
@@ -187,7 +159,7 @@ export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, rea
 export function unhaltChain(pool: pg.Pool, { network, chain, nextBlock }: ChainRow): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     await lockHead(client, network, null)
-    await endIndexing(client, network)
+    await endLeaders(client, network, ['index'])
     const sql =
       'UPDATE chains SET halted = NULL WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NOT NULL'
     return (await execute(client, network, sql, [chain, nextBlock])) === 1

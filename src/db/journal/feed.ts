@@ -3,9 +3,10 @@ import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { FEED_START } from '../../registry/journal/feedHash.js'
 import { decodeWallet, NOBODY } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { FeedCheckpoint as StoredCheckpoint } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
-import { execute, type Queryable } from '../pg/rows.js'
+import { execute, type Plain, type Queryable } from '../pg/rows.js'
 import { assertLeader, type OfLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
@@ -136,9 +137,8 @@ export async function findSince(
 
 const ids = prepare<{ serial: number; id: string }>(
   'cluster_ids',
-  (
-    l,
-  ) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
+  (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
+    JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 
@@ -155,11 +155,7 @@ export async function readClusterIds(
 }
 
 /** Hash over the first events of a generation of the feed (src/registry/journal/feedHash.ts). */
-export interface FeedCheckpoint {
-  generation: number
-  count: number
-  hash: Buffer
-}
+export type FeedCheckpoint = Omit<Plain<StoredCheckpoint>, 'network'>
 
 /** Events between two checkpoints that are kept; between the last of them and the newest none is. */
 export const CHECKPOINT_EVERY = 10_000

@@ -7,7 +7,7 @@ import { tryLead } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
-import { assertLeader, assertRelayer, endIndexing, lockHead, markCaughtUp, readHead } from './head.js'
+import { assertLeader, assertRelayer, endLeaders, lockHead, markCaughtUp, readHead } from './head.js'
 
 const YEAR_MS = 365 * 24 * 60 * 60_000
 /** Time for which the head stays locked while a leader waits for it. */
@@ -85,7 +85,7 @@ it('a leader whose epoch ends while it waits for the head does not get it', asyn
     const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     await expect.poll(async () => (await pool.query(isWaiting)).rowCount).toBe(1)
     await sleep(HELD_MS)
-    await endIndexing(rewinding, 'mainnet')
+    await endLeaders(rewinding, 'mainnet', ['index'])
     await rewinding.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
   })
   expect(String(await late)).toMatch(/another process leads the indexing/)

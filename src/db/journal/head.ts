@@ -115,16 +115,16 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
   })
 }
 
-/** Makes the indexing leader stop and take over anew, and keeps both leaders' writes out until the transaction ends. */
-export async function endIndexing(client: pg.ClientBase, network: Network): Promise<void> {
+/** Makes leaders stop and take over anew, and keeps both leaders' writes out until the transaction ends. */
+export async function endLeaders(
+  client: pg.ClientBase,
+  network: Network,
+  roles: readonly LeaderRole[] = ['index', 'relay'],
+): Promise<void> {
   await execute(client, network, 'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE')
-  const text = 'UPDATE public.leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = $2'
-  await execute(client, network, text, [LEADER_ROLE.index])
-}
-
-/** Makes both leaders stop and take over anew. */
-export async function endLeaders(client: pg.ClientBase, network: Network): Promise<void> {
-  await execute(client, network, 'UPDATE leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1')
+  const text =
+    'UPDATE public.leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = ANY ($2::int2[])'
+  await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])
 }
 
 /** A check that blocks a change of a role's leader until the transaction ends. */

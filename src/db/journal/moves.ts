@@ -38,12 +38,9 @@ export async function moveSlice({ pool, network, epoch }: OfLeader): Promise<Mov
     const head = await lockHead(client, network, epoch)
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
+    const body = encodeChange({ kind: 'move_names', clusterId: source })
     const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
-    const entry = decodeEntry({
-      kind: 'move_names',
-      ...at,
-      body: encodeChange({ kind: 'move_names', clusterId: source }),
-    })
+    const entry = decodeEntry({ kind: 'move_names', ...at, body })
     const { changes } = await appendEntries(client, network, [entry], { epoch })
     await notify(client, network)
     const { nameMoves, movesEnded } = changes

@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Journal } from '../generated/client.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
-import { query } from '../pg/rows.js'
+import { type Plain, query } from '../pg/rows.js'
 import { alone } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
@@ -23,11 +24,8 @@ export interface Replayed {
   rebuilt: string
 }
 
-type Columns = Pick<Entry, 'causeMs' | 'body'> & {
-  kind: number
-  chain: number | null
-  block: number | null
-  logIndex: number | null
+interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body'> {
+  causeMs: number
   txKey: string | null
 }
 
@@ -47,13 +45,13 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
       await writer.query(`SET search_path = ${schema}`)
-      const refold = { reader, writer, network, generation }
-      const done = await foldTo(refold, 0, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
+      const refold = { reader, writer, network, generation, done: 0 }
+      await foldTo(refold, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      const entries = await foldTo(refold, done, (head) => head)
+      await foldTo(refold, (head) => head)
       const live = await stateHash(reader, network, generation)
       const rebuilt = await stateHash(writer, network, generation)
-      return { network, generation, entries, live, rebuilt }
+      return { network, generation, entries: refold.done, live, rebuilt }
     })
   } finally {
     await reader.query('ROLLBACK').catch(() => {})
@@ -62,34 +60,39 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
 }
 
 /** Entries that are folded again into tables of their own. */
-interface Refold {
-  reader: pg.PoolClient
-  /** Its search path is the schema. */
-  writer: pg.PoolClient
+export interface Refold {
+  reader: pg.ClientBase
+  /** Its search path is the schema of those tables. */
+  writer: pg.ClientBase
   network: Network
   generation: number
+  /** Number of the last entry that is folded. */
+  done: number
+  /** An entry as the new tables have it, or none; all as they are where it is left out. */
+  keep?: (entry: Entry) => Entry | Entry[]
 }
 
-/** Folds the entries after `from`, up to what `endOf` says of the head. @returns the last one's number */
-async function foldTo(
-  { reader, writer, network, generation }: Refold,
-  from: number,
-  endOf: (headSeq: number) => number,
-): Promise<number> {
-  for (let done = from; ; ) {
+/** Folds the next entries, of as many as make a batch, with journalled times as causes. */
+export async function foldBatch(refold: Refold, limit = BATCH_ENTRIES): Promise<void> {
+  const { writer, network, done, keep = (entry) => entry } = refold
+  const entries = await readEntries(refold, Math.min(BATCH_ENTRIES, limit))
+  if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${done}`)
+  await appendEntries(writer, network, entries.flatMap(keep).map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
+  refold.done += entries.length
+}
+
+/** Folds the entries up to what `endOf` says of the head. */
+async function foldTo(refold: Refold, endOf: (headSeq: number) => number): Promise<void> {
+  const { reader, writer, network, generation } = refold
+  for (;;) {
     const head = await readHead(reader, network)
     if (head.generation !== generation)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
-    const end = endOf(head.seq)
-    if (done >= end) return done
-    const limit = Math.min(BATCH_ENTRIES, end - done)
-    const entries = await readEntries(reader, network, { generation, after: done, limit })
-    if (entries.length === 0)
-      throw new Error(`replaying ${network}: the journal ends at entry ${done}, its head says ${head.seq}`)
+    const left = endOf(head.seq) - refold.done
+    if (left <= 0) return
     await writer.query('BEGIN')
-    await appendEntries(writer, network, entries.map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
+    await foldBatch(refold, left)
     await writer.query('COMMIT')
-    done += entries.length
   }
 }
 
@@ -120,26 +123,14 @@ export async function createSchema(
   )
 }
 
-interface EntriesAfter {
-  generation: number
-  after: number
-  limit?: number
-  /** Schema of the journal, with its dot; default: by the search path. */
-  schema?: string
-}
-
-/** Inputs of the next entries of a generation, of as many as make a batch, with journalled times as causes. */
-export async function readEntries(
-  reader: pg.ClientBase,
-  network: Network,
-  { generation, after, limit = BATCH_ENTRIES, schema = '' }: EntriesAfter,
-): Promise<Entry[]> {
+/** Inputs of the next entries of a generation, whatever the search path. */
+async function readEntries({ reader, network, generation, done }: Refold, limit: number): Promise<Entry[]> {
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body FROM ${schema}${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body FROM public.${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
-    [generation, after, limit],
+    [generation, done, limit],
   )
   const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
   return rows.slice(0, slices[BATCH_SLICES]).map(({ kind, chain, block, logIndex, txKey, ...row }) => ({

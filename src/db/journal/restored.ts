@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../registry/outbox.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { JournalHead } from '../generated/client.js'
-import { codeList, wordOf } from '../pg/codes.js'
+import { codeList } from '../pg/codes.js'
 import { notify } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
@@ -45,8 +45,7 @@ export async function beginAfterRestore(client: pg.ClientBase, network: Network)
 }
 
 /** Newest entry of a network that a process has seen committed, and the feed's number then. */
-type Seen = Pick<Plain<JournalHead>, 'generation' | 'seq' | 'feedGeneration'> & {
-  network: number
+type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry; null before the first. */
   entry: string | null
 }
@@ -70,12 +69,12 @@ export function createMemory(pool: pg.Pool, onBack: (network: Network) => void):
   let memory: readonly Seen[] = []
   let isLooking = false
   const look = async (): Promise<void> => {
-    const asked = [memory.map(({ network }) => network), memory.map(({ seq }) => seq)]
+    const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
     const heads = await readRows<Found>(pool, LOOK, asked)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
-      const network = wordOf(NETWORK_CODE, head.network)
+      const { network } = head
       await inTransaction(pool, async (client) => {
         const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
         const [locked] = await query<Seen>(client, network, feed)

@@ -6,7 +6,6 @@ import { keysOf } from '../../registry/fold/index.js'
 import type { Keys, Slice } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
-import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { readHead } from './head.js'
 
@@ -22,16 +21,6 @@ beforeAll(() => {
 
 const load = (keys: Keys): Promise<Slice> =>
   inTransaction(pool, async (client) => loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys))
-
-test('arrays in binary form are what PostgreSQL reads', async () => {
-  const bytes = [Buffer.of(0, 255, 92), Buffer.alloc(0)]
-  const { rows } = await pool.query('SELECT $1::bytea[] AS b, $2::text[] AS t, $3::text[] AS e', [
-    binaryArray(BYTEA_OID, bytes),
-    binaryArray(TEXT_OID, [Buffer.from('a-b_c')]),
-    binaryArray(TEXT_OID, []),
-  ])
-  expect(rows).toEqual([{ b: bytes, t: ['a-b_c'], e: [] }])
-})
 
 test('loads owners, verified wallets and the smallest free cluster number', async () => {
   // wallet 1 is verified; 2 has created 1 cluster, 3 has created 20, and neither is verified any more; 4 is new

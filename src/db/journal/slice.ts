@@ -2,12 +2,11 @@ import type pg from 'pg'
 import type { Head, Keys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray, TEXT_OID } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { holderOf } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
-import { chooseClusters, findSerials, loadClusters, loadMoves } from './sliceClusters.js'
+import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row found by a probe: its table, and the position of its key, from 1. */
@@ -23,20 +22,19 @@ export interface Probed {
   keys: Keys
   names: readonly string[]
   wallets: readonly string[]
+  /** Keys of the ids that follow those of the wallets' first clusters. */
+  clusters: readonly string[]
   found: readonly Found[]
-  serials: ReadonlyMap<string, number>
 }
 
 /** Looks a batch's keys up. Requires the locked head, or one that will be compared with it. */
 export async function probeKeys(db: Queryable, network: Network, keys: Keys): Promise<Probed> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
-  const ids = wallets.map((key) => clusterId(network, bytesOf(key), 0))
-  const [found, serials] = await Promise.all([
-    probe(db, network, names, wallets.map(bytesOf), ids),
-    findSerials(db, network, [...keys.clusterIds, ...keys.slices]),
-  ])
-  return { keys, names, wallets, found, serials }
+  const clusters = [...keys.clusterIds, ...keys.slices]
+  const ids = [...wallets.map((key) => clusterId(network, bytesOf(key), 0)), ...clusters.map(bytesOf)]
+  const found = await probe(db, network, names, wallets.map(bytesOf), ids)
+  return { keys, names, wallets, clusters, found }
 }
 
 /**
@@ -46,7 +44,7 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
 export async function completeSlice(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: Head; isAlone?: boolean },
-  { keys, names, wallets, found, serials }: Probed,
+  { keys, names, wallets, clusters, found }: Probed,
 ): Promise<Slice> {
   const owners = new Map<string, number>()
   const slice: Slice = {
@@ -56,7 +54,7 @@ export async function completeSlice(
     verified: new Map(),
     nextClusterNumber: new Map(),
     clusters: new Map(),
-    clusterSerials: new Map(serials),
+    clusterSerials: new Map(),
     communities: new Map(),
     communityNames: new Map(),
     assigned: new Map(),
@@ -65,8 +63,10 @@ export async function completeSlice(
   const hasCreated = new Set<string>()
   for (const row of found) {
     if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
-    else if (row.source === 'cluster') hasCreated.add(wallets[row.ord - 1]!)
-    else slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
+    else if (row.source === 'wallet')
+      slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
+    else if (row.ord <= wallets.length) hasCreated.add(wallets[row.ord - 1]!)
+    else slice.clusterSerials.set(clusters[row.ord - 1 - wallets.length]!, row.cluster)
   }
   const creators: string[] = []
   for (const key of keys.wallets) {
@@ -112,12 +112,7 @@ async function probe(
     SELECT 'cluster', k.ord::int, c.serial, NULL
     FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
       SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
-  const values = [
-    binaryArray(TEXT_OID, names.map(bytesOf)),
-    binaryArray(BYTEA_OID, addresses),
-    binaryArray(BYTEA_OID, ids),
-  ]
-  return readRows<Found>(db, { name: `probe_${network}`, text }, values)
+  return readRows<Found>(db, { name: `probe_${network}`, text }, [names, addresses, ids])
 }
 
 /** Numbers that the first probe of a wallet asks for; each further one asks for twice as many. */

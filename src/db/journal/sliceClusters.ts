@@ -1,6 +1,6 @@
 import type { ClusterName, Keys, MoveRow, Slice, WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
 import { leaf } from '../pg/partitions.js'
 import { rowsHeldBy } from '../pg/prepared.js'
@@ -34,20 +34,6 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
   return left
-}
-
-/** Serials of clusters by their ids. */
-export async function findSerials(
-  db: Queryable,
-  network: Network,
-  ids: readonly string[],
-): Promise<Map<string, number>> {
-  if (ids.length === 0) return new Map()
-  const text = `SELECT id, serial FROM ${leaf('clusters', network)} WHERE network = $1 AND id = ANY($2::bytea[])`
-  const statement = { name: `slice_serials_${network}`, text }
-  const asked = [ids.map((key) => Buffer.from(key, 'latin1'))]
-  const rows = await query<{ id: Buffer; serial: number }>(db, network, statement, asked)
-  return new Map(rows.map(({ id, serial }) => [keyOf(id), serial]))
 }
 
 /**

@@ -1,20 +1,19 @@
-import type pg from 'pg'
 import type { RulesVersion } from '../../registry/community/history.js'
 import { assignmentOf, type CommunityNameRow, fullName, type Keys, type Slice } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { BYTEA_OID, binaryArray } from '../pg/arrays.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 /** Loads communities of a batch into its slice, after the whole clusters. Most batches have none. */
-export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
+export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
-    slice.communities = await readRules(client, slice.network, slice.head.generation, keys.communities)
-    await readTaken(client, slice, [...keys.communityNames])
+    slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
+    await readTaken(db, slice, [...keys.communityNames])
   }
-  if (keys.assignments.size > 0) await readAssigned(client, slice, keys)
-  if (slice.clusters.size > 0) await readHiding(client, slice, keys)
+  if (keys.assignments.size > 0) await readAssigned(db, slice, keys)
+  if (slice.clusters.size > 0) await readHiding(db, slice, keys)
 }
 
 /**
@@ -22,14 +21,16 @@ export async function loadCommunities(client: pg.ClientBase, slice: Slice, keys:
  * @param communities names with the time (ms) from which rules are needed
  */
 export async function readRules(
-  client: pg.ClientBase | pg.Pool,
+  db: Queryable,
   network: Network,
   generation: number,
   communities: ReadonlyMap<string, number>,
 ): Promise<Map<string, RulesVersion[]>> {
   const found = new Map<string, RulesVersion[]>([...communities.keys()].map((name) => [name, []]))
   const journal = `${leaf('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
-  const { rows } = await client.query<{ name: string; at_ms: number; body: Buffer }>(
+  const rows = await query<{ name: string; atMs: number; body: Buffer }>(
+    db,
+    network,
     `SELECT k.name, j.at_ms, j.body
      FROM unnest($3::text[], $4::float8[]) AS k(name, since)
      CROSS JOIN LATERAL (
@@ -41,39 +42,38 @@ export async function readRules(
      ) c
      CROSS JOIN LATERAL (SELECT j.at_ms, j.body FROM ${journal} AND j.seq = c.seq) j
      ORDER BY c.seq`,
-    [NETWORK_CODE[network], generation, [...communities.keys()], [...communities.values()]],
+    [generation, [...communities.keys()], [...communities.values()]],
   )
-  for (const { name, at_ms, body } of rows) found.get(name)!.push({ atMs: at_ms, rules: rulesOfBody(body) })
+  for (const { name, atMs, body } of rows) found.get(name)!.push({ atMs, rules: rulesOfBody(body) })
   return found
 }
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
-async function readTaken(client: pg.ClientBase, slice: Slice, pairs: readonly string[]): Promise<void> {
-  if (pairs.length === 0) return
-  const split = pairs.map((pair) => pair.split('/'))
-  const { rows } = await client.query<TakenName>(
-    `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
-     CROSS JOIN LATERAL (
-       SELECT n.seq FROM ${leaf('community_names', slice.network)} n
-       WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`,
-    [NETWORK_CODE[slice.network], split.map(([community]) => community), split.map(([, name]) => name)],
-  )
+/** Adds names below communities, by a statement's rows. */
+async function addTaken(db: Queryable, slice: Slice, text: string, values: readonly unknown[]): Promise<void> {
+  const rows = await query<TakenName>(db, slice.network, text, values)
   for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)
 }
 
-async function readAssigned(client: pg.ClientBase, slice: Slice, { assignments, claims }: Keys): Promise<void> {
+async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]): Promise<void> {
+  if (pairs.length === 0) return
+  const split = pairs.map((pair) => pair.split('/'))
+  const text = `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
+     CROSS JOIN LATERAL (
+       SELECT n.seq FROM ${leaf('community_names', slice.network)} n
+       WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`
+  await addTaken(db, slice, text, [split.map(([community]) => community), split.map(([, name]) => name)])
+}
+
+async function readAssigned(db: Queryable, slice: Slice, { assignments, claims }: Keys): Promise<void> {
   const below = `SELECT community, name, assigned, claim FROM ${leaf('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
-  const { rows } = await client.query<{ community: string; name: string; assigned: number; claim: Buffer | null }>(
+  const rows = await query<{ community: string; name: string; assigned: number; claim: Buffer | null }>(
+    db,
+    slice.network,
     `${below} AND assigned = ANY($3::int8[]) UNION ALL ${below} AND claim = ANY($4::bytea[])`,
-    [
-      ...[NETWORK_CODE[slice.network], [...assignments], [...slice.clusters.keys()]],
-      binaryArray(
-        BYTEA_OID,
-        [...claims].map((key) => Buffer.from(key, 'latin1')),
-      ),
-    ],
+    [[...assignments], [...slice.clusters.keys()], [...claims].map((key) => Buffer.from(key, 'latin1'))],
   )
   for (const { community, name, assigned, claim } of rows)
     for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
@@ -84,31 +84,22 @@ async function readAssigned(client: pg.ClientBase, slice: Slice, { assignments, 
  * forms that a private wallet of the batch may get when a bid makes it public. Each is read once, however many names
  * have one beginning, since this is under the head's lock.
  */
-async function readHiding(client: pg.ClientBase, slice: Slice, keys: Keys): Promise<void> {
-  const code = NETWORK_CODE[slice.network]
+async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
-  const communities = await client.query<{ name: string }>(
-    `SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
-       SELECT FROM ${leaf('communities', slice.network)} c WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c`,
-    [code, owned],
-  )
-  if (communities.rows.length === 0) return
   const wanted = wantedNames(slice, keys)
-  const { rows } = await client.query<TakenName>(
-    `SELECT c.name AS community, n.name, n.seq FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($3::text[]) AS w(name)
+  const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
-       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name = w.name COLLATE "C" LIMIT 1) n
+       WHERE n.network = $1 AND n.community = c.name COLLATE "C"`
+  const text = `WITH c AS (
+       SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
+         SELECT FROM ${leaf('communities', slice.network)} c
+         WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c)
+     ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
-     SELECT c.name, n.name, n.seq FROM unnest($2::text[]) AS c(name) CROSS JOIN unnest($4::text[]) AS w(name)
-     CROSS JOIN LATERAL (
-       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
-       WHERE n.network = $1 AND n.community = c.name COLLATE "C" AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C"
-     ) n`,
-    [code, communities.rows.map(({ name }) => name), wanted, keys.mayPublish ? beginningsOf(wanted) : []],
-  )
-  for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)
+     ${below.replace('$3', '$4')} AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C") n`
+  await addTaken(db, slice, text, [owned, wanted, keys.mayPublish ? beginningsOf(wanted) : []])
 }
 
 /** Names that wallets of the batch ask for, or have in private. */

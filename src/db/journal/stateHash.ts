@@ -4,24 +4,17 @@ import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
-/** Columns of the tables that the fold computes; facts, tracked transactions, deliveries and sessions are no state. */
-const STATE_COLUMNS = {
-  names: 'network, seq, tx_key, name, cluster, outcome, updated_seq',
-  clusters: 'network, serial, id, created_seq',
-  wallets: 'network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq',
-  communities: 'network, name, seq',
-  community_names: 'network, community, name, address, verified, assigned, seq',
-  moves: 'network, source, target, seq, actor',
-} as const satisfies Record<StateTable, string>
-
-/** Their primary keys after the network. */
-const ORDER: Record<StateTable, string> = {
-  names: 'seq',
-  clusters: 'serial',
-  wallets: 'cluster, address',
-  communities: 'name, seq',
-  community_names: 'community, name',
-  moves: 'source',
+/**
+ * Columns of the tables that the fold computes, after the network: the key, then others. Facts, tracked transactions,
+ * deliveries and sessions are no state.
+ */
+const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
+  names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],
+  clusters: ['serial', 'id, created_seq'],
+  wallets: ['cluster, address', 'name, verified, private, backed_up, created_seq, updated_seq'],
+  communities: ['name, seq'],
+  community_names: ['community, name', 'address, verified, assigned, seq'],
+  moves: ['source', 'target, seq, actor'],
 }
 
 /**
@@ -41,15 +34,15 @@ export async function stateHash(client: pg.ClientBase, network: Network, generat
 async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): Promise<void> {
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
-    const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${ORDER[table]}`
+    const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
     // without a move the hash is that of the time before moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
-    await hashQuery(client, hash, `SELECT ${STATE_COLUMNS[table]} ${rows}`)
+    await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
   // likewise without an assignment whose claim is kept
   const kept = `FROM ${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
-  await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${ORDER.community_names}`)
+  await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${COLUMNS.community_names[0]}`)
 }
 
 async function hashQuery(client: pg.ClientBase, hash: Hash, sql: string): Promise<void> {

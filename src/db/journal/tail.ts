@@ -3,25 +3,21 @@ import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows } from '../pg/arrays.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import type { TailBlock } from '../generated/client.js'
+import { type Columns, insertRows, named } from '../pg/arrays.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** Unconfirmed block with the journal entries that it would bring. */
-export interface StoredTailBlock {
-  block: number
-  hash: Buffer
-  parentHash: Buffer
-  timestampMs: number
+export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with a position. */
   entries: readonly DecodedEntry[]
 }
 
-const tailBlocks = (chain: number): Columns<Omit<StoredTailBlock, 'entries'>> => [
+type Block = Omit<StoredTailBlock, 'entries'>
+const tailBlocks = (chain: number): Columns<Block> => [
   ['chain', 'int2', () => chain],
-  ['block', 'int8', ({ block }) => block],
-  ['hash', 'bytea', ({ hash }) => hash],
-  ['parent_hash', 'bytea', ({ parentHash }) => parentHash],
-  ['timestamp_ms', 'int8', ({ timestampMs }) => timestampMs],
+  ...named<Block>('int8', 'block', 'timestampMs'),
+  ...named<Block>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {
@@ -43,14 +39,10 @@ const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
 ]
 
 /** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or below it. */
-const removal = (name: string, table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
-  name,
+const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
+  name: `${blocks === '<' ? 'forget' : 'drop'}_tail_of_${table}`,
   text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
 })
-const DROP_FACTS = removal('drop_facts', 'facts', '>=')
-const DROP_TAIL = removal('drop_tail', 'tail_blocks', '>=')
-const FORGET_FACTS = removal('forget_facts', 'facts', '<')
-const FORGET_TAIL = removal('forget_tail', 'tail_blocks', '<')
 
 /**
  * Updates the stored tail of a chain, in a pipeline: drops blocks from `dropFrom` on (reorged, or unknown since a
@@ -65,8 +57,8 @@ export async function writeTail(
 ): Promise<void> {
   const facts = blocks.flatMap(({ block, hash, entries }) => entries.map((entry) => ({ block, hash, entry })))
   await Promise.all([
-    execute(db, network, DROP_FACTS, [chain, dropFrom]),
-    execute(db, network, DROP_TAIL, [chain, dropFrom]),
+    execute(db, network, removal('facts', '>='), [chain, dropFrom]),
+    execute(db, network, removal('tail_blocks', '>='), [chain, dropFrom]),
     insertRows(db, network, { table: 'tail_blocks', columns: tailBlocks(chain), items: blocks }),
     insertRows(db, network, { table: 'facts', columns: factsOf(chain, minimumWei), items: facts }),
   ])
@@ -82,8 +74,8 @@ export async function forgetConfirmedTail(
   chain: number,
   below: number,
 ): Promise<void> {
-  const facts = execute(db, network, FORGET_FACTS, [chain, below])
-  await Promise.all([facts, execute(db, network, FORGET_TAIL, [chain, below - KEPT_HASHES_BLOCKS])])
+  const facts = execute(db, network, removal('facts', '<'), [chain, below])
+  await Promise.all([facts, execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_HASHES_BLOCKS])])
 }
 
 const NO_HASH = Buffer.alloc(32)

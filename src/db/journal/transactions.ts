@@ -5,10 +5,11 @@ import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, type Leaves, prepare } from '../pg/prepared.js'
+import { entryAt, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, type Queryable, some } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, some } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -17,20 +18,16 @@ export interface JournalledTx {
   atMs: number
 }
 
-interface JournalledRow {
+interface JournalledRow extends Pick<Plain<Journal>, 'atMs' | 'body' | 'effects'> {
   ord: number
   block: number
   logIndex: number
-  atMs: number
-  body: Buffer
-  effects: Buffer
 }
 
 const journalled = prepare<JournalledRow>(
   'txs_in_journal',
-  (
-    l,
-  ) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
+  (l) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects
+    FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
     CROSS JOIN LATERAL (
       SELECT n.seq, j.block, j.log_index, j.at_ms, j.body, j.effects
       FROM ${l.names} n
@@ -104,15 +101,13 @@ export interface TailTx {
   atMs: number
 }
 
-const inTail = prepare<{
-  logIndex: number
-  block: number
-  causeMs: number
-  body: Buffer
+interface TailRow extends Pick<Plain<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   leads: boolean
   latest: number | null
   nextBlock: number
-}>(
+}
+
+const inTail = prepare<TailRow>(
   'tx_in_tail',
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
@@ -147,25 +142,16 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
 }
 
 /** Stored memory of a transaction that a chain has shown. */
-export interface TrackedTx {
-  chain: number
-  sender: Buffer | null
-  nonce: number | null
-  lastSeenMs: number
+export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'> & {
   verdict: InvalidReason | null
-  replacedBy: Buffer | null
 }
-
-const tracked = prepare<TrackedTx>(
-  'tracked_tx',
-  (l) =>
-    `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
-)
 
 /** Stored memory of a transaction, null when no chain has shown it. */
-export async function findTracked(db: Queryable, network: Network, hash: Buffer): Promise<TrackedTx | null> {
-  return (await tracked(db, network, [hash]))[0] ?? null
-}
+export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
+  'tracked_tx',
+  (l) => `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by
+    FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
+)
 
 const confirmed = prepare<{ chain: number; block: number }>(
   'confirmed_blocks',
@@ -177,12 +163,7 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-export interface Sighting {
-  chain: number
-  sender: Buffer | null
-  nonce: number | null
-  seenMs: number
-}
+export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
 /** Minimum time between stored sightings of a transaction, which clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000

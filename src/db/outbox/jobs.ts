@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { orIf } from '../../ops/log/errors.js'
 import {
   commitmentWei,
   DailyCapError,
@@ -13,7 +14,7 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import { type Columns, insertRows, unnestOf } from '../pg/arrays.js'
+import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
@@ -149,29 +150,23 @@ export async function reserve(
   if (count === 0) throw new DailyCapError('the signer has spent what it may in a day')
 }
 
-async function unlessStale(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<void>): Promise<boolean> {
-  try {
-    await inTransaction(pool, work)
-    return true
-  } catch (error) {
-    if (error instanceof StaleVersionError) return false
-    throw error
-  }
-}
+const unlessStale = (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<void>): Promise<boolean> =>
+  orIf(
+    inTransaction(pool, work).then(() => true),
+    (error) => error instanceof StaleVersionError,
+    false,
+  )
 
 /** Columns that a step changes, with their types. */
 const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
-  ['value_wei', 'numeric', ({ valueWei }) => valueWei.toString()],
-  ['nonce', 'int8', ({ nonce }) => nonce],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
-  ['failures', 'int4', ({ failures }) => failures],
-  ['next_ms', 'int8', ({ nextMs }) => nextMs],
-  ['spent_wei', 'numeric', ({ spentWei }) => spentWei.toString()],
-  ['reason', 'text', ({ reason }) => reason],
-  ['release', 'text', ({ release }) => release],
-  ['alone', 'bool', ({ alone }) => alone],
+  ...named<JobProgress>('numeric', 'valueWei', 'spentWei'),
+  ...named<JobProgress>('int8', 'nonce', 'nextMs'),
+  ...named<JobProgress>('int4', 'failures'),
+  ...named<JobProgress>('text', 'reason', 'release'),
+  ...named<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends JobChange {
   /** Id of the job that holds its transaction, null where it holds one itself, or none. */

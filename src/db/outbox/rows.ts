@@ -9,11 +9,11 @@ import {
   type NonceTx,
 } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
-import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { wordOf } from '../pg/codes.js'
-import { type Queryable, query, readRows } from '../pg/rows.js'
+import { type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** Null for other kinds. */
@@ -57,11 +57,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   rest: string,
   values: readonly unknown[],
 ): Promise<JobRow<Tx>[]> {
-  const rows = await readRows<JobColumns>(db, `SELECT ${COLUMNS} FROM jobs j ${rest}`, [
-    NETWORK_CODE[network],
-    ...values,
-  ])
-  const jobs = rows.map((row) => jobOf({ ...row, network }))
+  const jobs = (await query<JobColumns>(db, network, `SELECT ${COLUMNS} FROM jobs j ${rest}`, values)).map(jobOf)
   // all jobs of a chain have transactions of its kind
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
@@ -102,11 +98,9 @@ function jobOf(row: JobColumns): Job {
 /** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
 async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
-  const jobs = [...asked, ...others]
-  const subjects = (kinds: ReadonlySet<Job['kind']>) =>
-    jobs.flatMap(({ kind, subject }) => (kinds.has(kind) && subject ? [subject] : []))
-  const messages = byId(await readMessages(db, network, subjects(OF_MESSAGES)), ({ guid }) => guid)
-  const payments = byId(await readPayments(db, network, subjects(OF_PAYMENTS)), ({ id }) => id)
+  const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
+  const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
+  const payments = byId(await readPayments(db, network, subjects), ({ id }) => id)
   const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
     (subject && all.get(subject.toString('hex'))) ?? null
   const rowOf = (job: Job, beside: readonly JobRow[] = []): JobRow => ({
@@ -130,9 +124,6 @@ async function readOthers(db: Queryable, network: Network, asked: readonly Job[]
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
   return (await query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])).map(jobOf)
 }
-
-const OF_MESSAGES: ReadonlySet<Job['kind']> = new Set(['verify', 'execute'])
-const OF_PAYMENTS: ReadonlySet<Job['kind']> = new Set(['deliver', 'refuse', 'release', 'settle', 'refund'])
 
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))

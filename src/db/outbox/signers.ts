@@ -67,13 +67,11 @@ export interface SignerRow extends SignerKey {
 
 /** Every signer of some networks. */
 export async function listSigners(db: Queryable, networks: readonly Network[] = NETWORKS): Promise<SignerRow[]> {
-  const text = `SELECT s.chain, c.label, s.signer, s.next_nonce AS next, s.claimed_nonce AS claimed,
+  const text = `SELECT s.network, s.chain, c.label, s.signer, s.next_nonce AS next, s.claimed_nonce AS claimed,
       (SELECT max(j.nonce) FROM jobs j WHERE j.network = $1 AND j.chain = s.chain AND j.signer = s.signer
          AND j.nonce IS NOT NULL AND j.state < ${JOB_STATE.confirmed}) AS top
     FROM relay_signers s JOIN chains c ON c.network = s.network AND c.chain = s.chain
     WHERE s.network = $1 ORDER BY s.chain, s.signer`
-  const lists = networks.map(async (network) =>
-    (await query<Omit<SignerRow, 'network'>>(db, network, text)).map((row) => ({ ...row, network })),
-  )
+  const lists = networks.map((network) => query<SignerRow>(db, network, text))
   return (await Promise.all(lists)).flat()
 }

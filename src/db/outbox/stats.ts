@@ -1,20 +1,11 @@
-import {
-  BELOW_REFUSAL_COST,
-  INSUFFICIENT_FUNDS,
-  JOB_KIND,
-  JOB_STATE,
-  type JobKind,
-  type JobState,
-} from '../../registry/outbox.js'
+import { BELOW_REFUSAL_COST, INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type Job } from '../../registry/outbox.js'
 import { wordOf } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
 
 /** Jobs of one kind and state that have not ended, parked ones among them. */
-export interface OpenJobs {
-  kind: JobKind
-  state: JobState
+export interface OpenJobs extends Pick<Job, 'kind' | 'state'> {
   count: number
   /** Creation of the oldest, ms. */
   oldestMs: number

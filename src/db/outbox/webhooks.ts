@@ -1,6 +1,6 @@
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { wordOf } from '../pg/codes.js'
-import { type Queryable, query, readRows } from '../pg/rows.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Webhook as StoredWebhook, WebhookFailure as StoredFailure } from '../generated/client.js'
+import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 import { LONGEST_PAUSE_MS } from './due.js'
 
@@ -8,48 +8,17 @@ import { LONGEST_PAUSE_MS } from './due.js'
 const FAILURES_KEPT = 100
 
 /** Places to which the operator has a network's public feed sent. */
-export interface Webhook {
-  id: number
-  network: Network
-  url: string
-  /** Signs each message, 32 bytes. */
-  key: Buffer
-  /** Stored address of the actor whose events are sent; null for all. */
-  from: Buffer | null
-  /** Token of the feed that goes on after what was delivered; null at its beginning. */
-  cursor: string | null
-  /** Number of the feed that the cursor is of; null before the first delivery. */
-  generation: number | null
-  /** Number of the newest event up to which nothing is left to deliver. */
-  seen: number
-  /** Events that were delivered. */
-  delivered: number
-  /** Why nothing is sent until the operator's word; null while it is. */
-  parked: string | null
-  /** Failed attempts in a row, and the time of the first, ms. */
-  failures: number
-  failingMs: number | null
-  nextMs: number
-  createdMs: number
-}
+export type Webhook = Omit<Plain<StoredWebhook>, 'leaseMs'>
 
 /** A webhook that this process has in hand until the lease ends, with the head of its feed. */
-export interface LeasedWebhook extends Webhook {
-  leaseMs: number
-  headGeneration: number
-  headSeen: number
-}
-
-type Row<Of extends Webhook> = Omit<Of, 'network'> & { network: number }
-const stored = <Of extends Webhook>(row: Row<Of>): Of =>
-  ({ ...row, network: wordOf(NETWORK_CODE, row.network) }) as unknown as Of
+export type LeasedWebhook = Plain<StoredWebhook> & { headGeneration: number; headSeen: number }
 
 const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
   w.failing_ms, w.next_ms, w.created_ms`
 
 /** All webhooks, oldest first. */
-export const listWebhooks = async (db: Queryable): Promise<Webhook[]> =>
-  (await readRows<Row<Webhook>>(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)).map(stored)
+export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
+  readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
 /** Stores a webhook, whose first message begins with the feed or goes on after `cursor`. @returns its id */
 export async function addWebhook(
@@ -81,7 +50,7 @@ export async function leaseWebhooks(
   db: Queryable,
   { atMost, nowMs, leaseMs }: { atMost: number; nowMs: number; leaseMs: number },
 ): Promise<LeasedWebhook[]> {
-  const rows = await readRows<(Row<LeasedWebhook> | { id: null }) & { clockMs: number }>(
+  const rows = await readRows<(LeasedWebhook | { id: null }) & { clockMs: number }>(
     db,
     `WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS clock_ms),
        leased AS (UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
@@ -97,7 +66,7 @@ export async function leaseWebhooks(
     [atMost, nowMs, leaseMs],
   )
   assertClock(rows[0]!.clockMs)
-  return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [stored(row)]))
+  return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [row]))
 }
 
 /** Outcome of a delivery; the webhook is free again. */
@@ -132,15 +101,7 @@ export async function replayWebhook(db: Queryable, id: number, cursor?: string |
   return rows.length > 0
 }
 
-export interface WebhookFailure {
-  webhook: number
-  atMs: number
-  /** Id of the message. */
-  message: string
-  /** Token of the feed from which it goes again; null for the beginning. */
-  cursor: string | null
-  reason: string
-}
+export type WebhookFailure = Plain<StoredFailure>
 
 /** Keeps a failed delivery, the newest of its webhook alone. */
 export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {
@@ -166,8 +127,8 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   )
 
 /** Webhooks of each network by state, and the age of the oldest failure in a row, ms; nothing where there is none. */
-export async function countWebhooks(db: Queryable, nowMs: number) {
-  const rows = await readRows<{ network: number; active: number; failing: number; parked: number; oldestMs: number }>(
+export const countWebhooks = (db: Queryable, nowMs: number) =>
+  readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(
     db,
     `SELECT network, count(*) FILTER (WHERE parked IS NULL AND failures = 0)::int AS active,
        count(*) FILTER (WHERE parked IS NULL AND failures > 0)::int AS failing,
@@ -175,5 +136,3 @@ export async function countWebhooks(db: Queryable, nowMs: number) {
        coalesce(max($1 - failing_ms) FILTER (WHERE parked IS NULL), 0)::int8 AS oldest_ms FROM webhooks GROUP BY network`,
     [nowMs],
   )
-  return rows.map(({ network, ...counts }) => ({ network: wordOf(NETWORK_CODE, network), ...counts }))
-}

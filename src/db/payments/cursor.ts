@@ -1,16 +1,9 @@
 import type pg from 'pg'
-import { type ChainKey, execute, query } from '../pg/rows.js'
+import type { PaymentCursor as StoredCursor } from '../generated/client.js'
+import { type ChainKey, execute, type Plain, query } from '../pg/rows.js'
 
 /** Progress of a Solana program's watcher. */
-export interface PaymentCursor {
-  /** The newest confirmed transaction that was taken in, null before the first. */
-  signature: Buffer | null
-  slot: number
-  /** Every payment for a name on the hub is known up to this sequence. */
-  sequence: number
-  /** Every payment for a community name is known up to this sequence, in a count of its own. */
-  communitySequence: number
-}
+export type PaymentCursor = Omit<Plain<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain; at its start slot before the first payment. */
 export async function readCursor(

@@ -5,38 +5,30 @@ import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.j
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
+import type { Payment } from '../generated/client.js'
 import { wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
-import type { Queryable } from '../pg/rows.js'
+import type { Plain, Queryable } from '../pg/rows.js'
 
-interface PaymentColumns extends ReceiptRow {
-  id: Buffer
-  /** Slot. */
-  block: number
-  /** The program's count, which orders the payments of a transaction. */
-  sequence: number
-  /** Word. */
-  name: Buffer
-  paidMs: number
-  isConfirmed: boolean
-  /** The payment keeps to no quote of ours. */
-  isForeign: boolean
-  /** End of the money; null while it is held. */
-  outcome: number | null
-  /** Reason of the last failed delivery, null without one. */
-  failure: string | null
-}
+type PaymentColumns = ReceiptRow &
+  Pick<Plain<Payment>, 'id' | 'block' | 'sequence' | 'paidMs' | 'outcome'> & {
+    /** Word. */
+    name: Buffer
+    isConfirmed: boolean
+    /** The payment keeps to no quote of ours. */
+    isForeign: boolean
+    /** Reason of the last failed delivery, null without one. */
+    failure: string | null
+  }
 
 /** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
 export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
-  (
-    l,
-  ) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms, p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed,
-      p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
+  (l) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       p.outcome, ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
@@ -55,17 +47,11 @@ export async function findPayments(db: Queryable, network: Network, signature: B
   }))
 }
 
-interface PaidNameColumns {
-  /** Block of its chain, on Solana the slot. */
-  block: number
-  sequence: number
+interface PaidNameColumns extends Pick<Plain<Payment>, 'block' | 'sequence' | 'paidMs' | 'outcome'> {
   /** Words. */
   community: Buffer
   name: Buffer
-  paidMs: number
   isConfirmed: boolean
-  /** Null while the payment is held. */
-  outcome: number | null
   /** Time from which on the payer may reclaim it, ms. */
   reclaimableMs: number
   isEvm: boolean

@@ -9,25 +9,19 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, writeLogRows } from '../pg/arrays.js'
+import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
-  ['id', 'bytea', ({ id }) => id],
+  ...named<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
+  ...named<Payment>('int8', 'block', 'sequence', 'paidMs'),
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
-  ['tx', 'bytea', ({ tx }) => tx],
-  ['block', 'int8', ({ block }) => block],
-  ['block_hash', 'bytea', ({ blockHash }) => blockHash],
-  ['sequence', 'int8', ({ sequence }) => sequence],
-  ['payer', 'bytea', ({ payer }) => payer],
   ['token', 'text', ({ money }) => money.token],
   ['amount', 'numeric', ({ money }) => money.amount.toString()],
   ['name_word', 'bytea', ({ target }) => target.name],
   ['name', 'text', ({ target }) => wordToName(target.name)],
-  ['referral', 'bytea', ({ referral }) => referral],
-  ['paid_ms', 'int8', ({ paidMs }) => paidMs],
   ['source', 'bytea', ({ target }) => (target.kind === 'name' ? target.source : null)],
   ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
   ['amount_wei', 'numeric', ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null)],

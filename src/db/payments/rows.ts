@@ -7,35 +7,17 @@ import {
   QUOTE_VERDICT,
   type StoredPayment,
 } from '../../registry/payment/payment.js'
+import type { Payment } from '../generated/client.js'
 import { wordOf } from '../pg/codes.js'
+import type { Plain } from '../pg/rows.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
   p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
-interface SharedColumns extends Omit<StoredPayment, 'state' | 'outcome' | 'money' | 'target'> {
-  state: number
-  outcome: number | null
-  token: string
-  amount: bigint
-  nameWord: Buffer
-}
-
 /** A row of those columns: those of the other kind are null. */
-export type PaymentRow = SharedColumns &
-  (
-    | {
-        kind: 1
-        source: Buffer
-        quoteId: Buffer
-        amountWei: bigint
-        expiresAt: number
-        verdict: number
-        reclaimableMs: number
-      }
-    | ({ kind: 2; communityWord: Buffer; recipient: string } & Pick<CommunityNameTarget, 'number' | 'reclaimableMs'>)
-  )
+export type PaymentRow = Omit<Plain<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
 
 export function paymentOf(row: PaymentRow): StoredPayment {
   const { id, chain, tx, block, blockHash, sequence, payer, token, amount, referral, paidMs } = row
@@ -49,11 +31,12 @@ export function paymentOf(row: PaymentRow): StoredPayment {
 }
 
 function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
+  const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict } = row
+  const reclaimableMs = row.reclaimableMs!
   if (row.kind === PAYMENT_KIND.name) {
-    const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict, reclaimableMs } = row
-    const quoted = { source, quoteId, amountWei, expiresAt, verdict: wordOf(QUOTE_VERDICT, verdict) }
-    return { kind: 'name', name, ...quoted, reclaimableMs }
+    const quoted = { source: source!, quoteId: quoteId!, amountWei: amountWei!, expiresAt: expiresAt! }
+    return { kind: 'name', name, ...quoted, verdict: wordOf(QUOTE_VERDICT, verdict!), reclaimableMs }
   }
-  const { communityWord: community, nameWord: name, recipient, number, reclaimableMs } = row
+  const [community, recipient, number] = [row.communityWord!, row.recipient!, row.number!]
   return { kind: 'communityName', community, name, recipient, number, reclaimableMs }
 }

@@ -1,42 +1,19 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable } from './rows.js'
 
-export const BYTEA_OID = 17
-export const TEXT_OID = 25
-
-const HEADER_BYTES = 20
-const NULL_LENGTH = -1
-
-/**
- * A one-dimensional array as a parameter in PostgreSQL's binary form (`array_recv`): number of dimensions, null flag,
- * element type, then size and lower bound of the dimension and each element with its length. The driver sends a Buffer
- * unchanged; text form would take two to four characters per byte.
- * @param elements text is in the connection's encoding
- */
-export function binaryArray(elementOid: number, elements: readonly (Uint8Array | null)[]): Buffer {
-  const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
-  const array = Buffer.allocUnsafe(bytes)
-  array.writeInt32BE(1, 0)
-  array.writeInt32BE(Number(elements.includes(null)), 4)
-  array.writeInt32BE(elementOid, 8)
-  array.writeInt32BE(elements.length, 12)
-  array.writeInt32BE(1, 16)
-  let at = HEADER_BYTES
-  for (const element of elements) {
-    at = array.writeInt32BE(element?.length ?? NULL_LENGTH, at)
-    if (element) array.set(element, at)
-    at += element?.length ?? 0
-  }
-  return array
-}
-
 /** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
 export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
 
+/** Columns of one type whose values are an item's properties of the same names, as `readRows` has them. */
+export const named = <Item>(type: string, ...properties: (keyof Item & string)[]): Columns<Item> =>
+  properties.map((property) => {
+    const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    return [column, type, (item) => item[property]]
+  })
+
 /** An array as a parameter. Numbers, their digits and booleans need no quotes, which the driver would put. */
 function arrayOf(type: string, values: readonly unknown[]): unknown {
-  if (type === 'bytea') return binaryArray(BYTEA_OID, values as readonly (Uint8Array | null)[])
-  if (type === 'text' || type === 'jsonb') return values
+  if (type === 'bytea' || type === 'text' || type === 'jsonb') return values
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 

@@ -12,7 +12,7 @@ import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.
 import type { Postgres } from '../../testing/processes/postgres.js'
 import { assertLeader } from '../journal/head.js'
 import { createLeasePool, LEASE_MS, LOOK_MS, RENEW_MS, tryLead, whileLeading } from './leader.js'
-import { Listener, notify } from './notify.js'
+import { createListener, notify } from './notify.js'
 import { createPool, FROZEN_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
@@ -164,7 +164,7 @@ it('a listener whose connection falls silent listens on another one', async () =
   const stop = new AbortController()
   const heard: string[] = []
   const loops = new Loops()
-  const listener = new Listener({ url: throughProxy(), signal: stop.signal, loops, onError: () => {} })
+  const listener = createListener({ url: throughProxy(), signal: stop.signal, loops, onError: () => {} })
   listener.hear((payload) => heard.push(payload))
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()
@@ -184,7 +184,7 @@ it('a stop that cuts the work of a lead short is no failure', async () => {
   const { signal } = stop
   const errors: Error[] = []
   const loops = new Loops()
-  const listener = new Listener({ url: server.url, signal, loops, onError: () => {} })
+  const listener = createListener({ url: server.url, signal, loops, onError: () => {} })
   const onError = (error: Error) => void errors.push(error)
   let isLeading = false
   const leading = whileLeading(

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { orIf } from '../../ops/log/errors.js'
 import type { Loop, Loops } from '../../ops/loops.js'
 import { createNotify, pause } from '../../ops/notify.js'
 import { sampled } from '../../ops/sampled.js'
@@ -68,12 +69,8 @@ export async function tryLead(
   assertClock(look!.nowMs)
   if (!look!.isFree) return null
   await readRows(pool, END_FROZEN)
-  const taken = await query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]]).catch(
-    (error: unknown) => {
-      if (!isLockTimeout(error)) throw error
-      return []
-    },
-  )
+  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
+  const taken = await orIf(take, isLockTimeout, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
@@ -82,11 +79,12 @@ export async function tryLead(
     const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
     if (renewed) assertClock(renewed.nowMs)
     void readRows(pool, END_FROZEN).catch(() => {})
+    if (renewed) alive()
     return renewed !== undefined
   }
   return {
     epoch,
-    lost: renewed({ renew, alive, heldMs, signal: released.signal }),
+    lost: renewed(renew, heldMs, released.signal),
     async release() {
       released.abort()
       await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
@@ -94,28 +92,21 @@ export async function tryLead(
   }
 }
 
-interface Lease {
-  /** @returns whether it is held still @throws ClockError; as the database fails */
-  renew(): Promise<boolean>
-  alive(): void
-  /** When it was taken, ms of the monotonic clock. */
-  heldMs: number
-  /** Fires with its release. */
-  signal: AbortSignal
-}
-
-/** Renews a lease until it is released, another process has it, the clock is off, or it has run out. */
-async function renewed({ renew, alive, heldMs, signal }: Lease): Promise<void> {
-  for (let sinceMs = heldMs; ; ) {
+/**
+ * Renews a lease until it is released, another process has it, the clock is off, or it has run out.
+ * @param renew tells whether it is held still @throws ClockError; as the database fails
+ * @param sinceMs when it was taken, ms of the monotonic clock
+ */
+async function renewed(renew: () => Promise<boolean>, sinceMs: number, signal: AbortSignal): Promise<void> {
+  for (let lastMs = sinceMs; ; ) {
     await pause(RENEW_MS, signal)
     if (signal.aborted) return
     const askedMs = performance.now()
     try {
       if (!(await renew())) return
-      sinceMs = askedMs
-      alive()
+      lastMs = askedMs
     } catch (error) {
-      const isOver = performance.now() - sinceMs > LEASE_MS - RENEW_MS
+      const isOver = performance.now() - lastMs > LEASE_MS - RENEW_MS
       if (isOver || (error as Error).name === 'ClockError') return
     }
   }

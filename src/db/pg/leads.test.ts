@@ -12,7 +12,7 @@ import type { Postgres } from '../../testing/processes/postgres.js'
 import { readLeaders } from '../deployment/leaders.js'
 import { LEADER_ROLE } from './codes.js'
 import { createLeasePool, LOOK_MS, whileLeading } from './leader.js'
-import { Listener } from './notify.js'
+import { createListener } from './notify.js'
 import { createPool } from './pool.js'
 import { query } from './rows.js'
 
@@ -64,7 +64,7 @@ async function startProcess(): Promise<Process> {
   const { signal } = stopping
   const leads = new Set<string>()
   const [loops, onError] = [new Loops(), () => {}]
-  const listener = new Listener({ url: url.href, signal, loops, onError })
+  const listener = createListener({ url: url.href, signal, loops, onError })
   const leases = createLeasePool(url.href)
   const leading = LEADS.map(({ network, role }) =>
     whileLeading({ leases, listener, network, role, signal, loops, onError }, async (epoch, stopped) => {

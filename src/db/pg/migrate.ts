@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
+import { onConnection } from './pool.js'
 import { inTries } from './tries.js'
 import { isLockTimeout } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
-const CONNECT_TIMEOUT_MS = 5_000
 /** Time limit of each question of a comparison, which reads two small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
 /** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
@@ -54,7 +54,7 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  *   SQL fails; of the migration that fails nothing is applied
  */
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
-  return connected(url, async (client) => {
+  return onConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
     while ((await compare(client, dir)).missing.length > 0)
       applied.push(...(await inTries(client, () => applyNext(client, dir))))
@@ -91,31 +91,10 @@ export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): 
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
-  return connected(url, asked, COMPARE_TIMEOUT_MS)
+  return onConnection({ ...connectionTo(url), query_timeout: COMPARE_TIMEOUT_MS }, asked)
 }
 
-/**
- * Runs `work` on a connection of its own; its end rolls back what was not committed.
- * @param limitMs of each statement's answer; none where it is left out
- */
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>, limitMs?: number): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    ...(limitMs !== undefined && { query_timeout: limitMs }),
-    application_name: 'clusterd migrate',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,
-  })
-  // the next query reports a broken connection; without a listener the process would end
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+const connectionTo = (url: string) => ({ connectionString: url, application_name: 'clusterd migrate' })
 
 /** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
 async function compare(client: pg.Client, dir: string) {

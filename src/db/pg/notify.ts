@@ -1,7 +1,7 @@
-import pg from 'pg'
 import type { Loop, Loops } from '../../ops/loops.js'
-import { createNotify, inTime, pause } from '../../ops/notify.js'
+import { createNotify, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { onConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
 
 /** The channel on which processes wake each other; a notification's payload is the network that changed. */
@@ -35,7 +35,6 @@ const LEAST_MS = 50
 const BEAT_MS = 1_000
 /** Time limit of answers there. */
 const ANSWER_LIMIT_MS = 3_000
-const CLOSE_LIMIT_MS = 1_000
 /** Before another connection. */
 const RETRY_MS = 500
 
@@ -51,33 +50,44 @@ export interface ListenerOptions {
   look?: () => void
 }
 
-/** The connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
-export class Listener {
-  /** Settles after the signal. */
-  readonly done: Promise<void>
-  readonly #options: ListenerOptions
-  readonly #hearers = new Set<(payload: string) => void>()
-  #hasListened = false
+export type Listener = ReturnType<typeof createListener>
 
-  constructor(options: ListenerOptions) {
-    this.#options = options
-    this.done = this.#run()
+/** Opens the connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
+export function createListener({ url, signal, loops, onError, onRenewed, look }: ListenerOptions) {
+  const hearers = new Set<(payload: string) => void>()
+  const tell = (payload: string): void => {
+    for (const hearer of hearers) hearer(payload)
+  }
+  let hasListened = false
+
+  /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
+  const listen = (loop: Loop): Promise<void> => {
+    const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
+    const config = { connectionString: url, application_name: 'clusterd listener', ...limits }
+    return onConnection(config, async (client) => {
+      const heard = createNotify()
+      client.on('notification', ({ payload = '' }) => {
+        if (!payload.endsWith(BLOCK)) heard.notify()
+        tell(payload)
+      })
+      await client.query(`LISTEN ${CHANNEL}`)
+      if (hasListened) onRenewed?.()
+      hasListened = true
+      tell('')
+      while (!signal.aborted) {
+        look?.()
+        await client.query('SELECT 1')
+        loop.succeeded()
+        await pause(LEAST_MS, signal)
+        await heard.wait(BEAT_MS - LEAST_MS, signal)
+      }
+    })
   }
 
-  /**
-   * Calls the function with each notification, and with '' after each new connection, since those without one are
-   * lost. @returns function that ends it
-   */
-  hear(hearer: (payload: string) => void): () => void {
-    this.#hearers.add(hearer)
-    return () => void this.#hearers.delete(hearer)
-  }
-
-  async #run(): Promise<void> {
-    const { signal, loops, onError } = this.#options
+  const run = async (): Promise<void> => {
     const loop = loops.start({ name: 'the listener' })
     while (!signal.aborted) {
-      await this.#listen(loop).catch((error: Error) => {
+      await listen(loop).catch((error: Error) => {
         loop.failed(error)
         onError(error)
       })
@@ -86,41 +96,16 @@ export class Listener {
     loop.end()
   }
 
-  /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
-  async #listen(loop: Loop): Promise<void> {
-    const { url, signal, onRenewed = () => {}, look = () => {} } = this.#options
-    const heard = createNotify()
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'clusterd listener',
-      connectionTimeoutMillis: ANSWER_LIMIT_MS,
-      query_timeout: ANSWER_LIMIT_MS,
-    })
-    // the next question reports it
-    client.on('error', () => {})
-    client.on('notification', ({ payload = '' }) => {
-      if (!payload.endsWith(BLOCK)) heard.notify()
-      this.#hear(payload)
-    })
-    try {
-      await client.connect()
-      await client.query(`LISTEN ${CHANNEL}`)
-      if (this.#hasListened) onRenewed()
-      this.#hasListened = true
-      this.#hear('')
-      while (!signal.aborted) {
-        look()
-        await client.query('SELECT 1')
-        loop.succeeded()
-        await pause(LEAST_MS, signal)
-        await heard.wait(BEAT_MS - LEAST_MS, signal)
-      }
-    } finally {
-      await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
-    }
-  }
-
-  #hear(payload: string): void {
-    for (const hearer of this.#hearers) hearer(payload)
+  return {
+    /** Settles after the signal. */
+    done: run(),
+    /**
+     * Calls the function with each notification, and with '' after each new connection, since those without one are
+     * lost. @returns function that ends it
+     */
+    hear(hearer: (payload: string) => void): () => void {
+      hearers.add(hearer)
+      return () => void hearers.delete(hearer)
+    },
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import pg from 'pg'
+import { inTime } from '../../ops/notify.js'
 import { pipelined, pooled } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
@@ -60,6 +61,8 @@ export const FROZEN_MS = 4_000
 /** Time limit of a new connection, and of waiting for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
+/** Time limit of the farewell on a connection. */
+const CLOSE_LIMIT_MS = 1_000
 
 /**
  * Compiling a statement takes 70 ms, and none runs that long for its expressions. Before PostgreSQL 18 a scan that is
@@ -123,6 +126,23 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
   return pool
+}
+
+/**
+ * Runs `work` on a connection of its own; its end rolls back what was not committed.
+ * @param config with the URL, a name for pg_stat_activity and what time limits there are
+ */
+export async function onConnection<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const alive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
+  const client = new pg.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...alive, ...config })
+  // the next query reports a broken connection; without a listener the process would end
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
+  }
 }
 
 /** Tells whether the database answers. */

@@ -28,6 +28,13 @@ export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Pr
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
+/** The same for a statement of at most one row, whose parameters are the function's; null without a row. */
+export function prepareOne<Row, Values extends readonly unknown[]>(name: string, text: (leaves: Leaves) => string) {
+  const read = prepare<Row>(name, text)
+  return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
+    (await read(db, network, values))[0] ?? null
+}
+
 function leavesOf(network: Network): Leaves {
   const names = Object.entries(TABLES).map(([key, table]) => [key, leaf(table, network)])
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
+import { wordOf } from './codes.js'
 import { pooled, type Queryable } from './pipeline.js'
 
 export type { Queryable }
@@ -38,7 +39,8 @@ async function run(db: Queryable, statement: Statement, values: readonly unknown
 
 /**
  * Runs a statement that names its networks itself.
- * @returns the rows as objects: column `created_ms` is property `createdMs`, so that a row's type is the domain's type
+ * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so that a row's type
+ *   is the domain's type
  */
 export async function readRows<Row>(
   db: Queryable,
@@ -50,6 +52,7 @@ export async function readRows<Row>(
   return rows.map((cells: unknown[]) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < cells.length; i++) row[properties[i]!] = cells[i]
+    if (typeof row.network === 'number') row.network = wordOf(NETWORK_CODE, row.network)
     return row as Row
   })
 }

@@ -1,3 +1,4 @@
+import { orIf } from '../../ops/log/errors.js'
 import { inTime } from '../../ops/notify.js'
 
 /**
@@ -48,11 +49,7 @@ export const isLockTimeout = hasCode('55P03')
 export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */
-export async function bestEffort(write: Promise<void>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isDatabaseUnavailable(error)) throw error
-  })
-}
+export const bestEffort = (write: Promise<void>): Promise<void> => orIf(write, isDatabaseUnavailable, undefined)
 
 /** True if PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
@@ -70,9 +67,5 @@ const PAGE_LIMIT_MS = 3_000
 
 /** Facts that are read for a page that is needed while the database is away, too: null then. */
 export function nullIfAway<T>(reading: Promise<T>): Promise<T | null> {
-  const read = reading.catch((error: unknown) => {
-    if (!isDatabaseUnavailable(error)) throw error
-    return null
-  })
-  return inTime(PAGE_LIMIT_MS, read, null)
+  return inTime(PAGE_LIMIT_MS, orIf(reading, isDatabaseUnavailable, null), null)
 }

@@ -2,7 +2,7 @@ import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, type Leaves, prepare } from '../pg/prepared.js'
+import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -107,15 +107,14 @@ export async function findClusterId(
   return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
 
-const clusterExists = prepare<{ id: Buffer }>(
+const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
   'cluster_exists',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
 /** Tells whether a cluster has this id. */
-export async function isCluster(db: Queryable, network: Network, id: Buffer): Promise<boolean> {
-  return (await clusterExists(db, network, [id])).length > 0
-}
+export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
+  (await clusterExists(db, network, id)) !== null
 
 const walletNamed = prepare<{ name: string }>(
   'wallet_named',

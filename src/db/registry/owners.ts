@@ -2,7 +2,7 @@ import { BID_WORDS } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
-import { entryAt, prepare, rowsHeldBy } from '../pg/prepared.js'
+import { entryAt, prepare, prepareOne, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -54,13 +54,11 @@ export async function findOwnedNames(
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
-const position = prepare<{ seq: number }>(
+const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | null]>(
   'name_position',
-  (l) => `SELECT seq FROM ${l.names} WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
-)
-const communityPosition = prepare<{ seq: number }>(
-  'community_name_position',
-  (l) => `SELECT seq FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2`,
+  (l) => `SELECT seq FROM ${l.names}
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON} AND $2::text IS NULL
+    UNION ALL SELECT seq FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 
 /** Sequence number at which a name was registered, null where nobody has it; `wallet` is null for one of a cluster. */
@@ -69,8 +67,5 @@ export async function positionOf(
   network: Network,
   { cluster, wallet }: { cluster: string; wallet: string | null },
 ): Promise<number | null> {
-  const rows = await (wallet === null
-    ? position(db, network, [cluster])
-    : communityPosition(db, network, [cluster, wallet]))
-  return rows[0]?.seq ?? null
+  return (await position(db, network, cluster, wallet))?.seq ?? null
 }

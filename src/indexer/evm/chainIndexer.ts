@@ -5,7 +5,7 @@ import type { Header } from '../../chains/evm/logs.js'
 import { foldRecord, packRecord } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { haltChain } from '../../db/journal/chains.js'
-import { assertLeader, markCaughtUp, readHead, type StoredHead } from '../../db/journal/head.js'
+import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { type ChainState, FINALITY_ALARM_MS, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
@@ -19,8 +19,8 @@ import {
   toldRanges,
   unrecorded,
 } from '../../record/prove.js'
+import { rangesOf } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
@@ -39,14 +39,6 @@ const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only by coming back from an older state. */
 export const NO_PATIENCE = { looks: 1, ms: 0 }
 
-/** Contracts' record that is asked for as of a block. */
-type RecordWord = { hash: Buffer; own: ReturnType<typeof recordAt> }
-
-/** Opens the indexer of one chain at the chain's checkpoint. */
-export async function createChainIndexer(options: ChainIndexerOptions): Promise<ChainIndexer> {
-  return new ChainIndexer(options, await readHead(options.pool, options.row.network))
-}
-
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
  * write checks the leader's epoch, so that a network has one writer.
@@ -56,7 +48,9 @@ export class ChainIndexer {
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
   readonly #width = createRangeWidth()
-  #minimumWei: bigint
+  readonly #ranges: ReturnType<typeof rangesOf>
+  /** Minimum in force; null before the first step. */
+  #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
   /** Place of the checkpoint; null before it is looked at, and after a failed step. */
@@ -66,11 +60,10 @@ export class ChainIndexer {
   /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
-  constructor(options: ChainIndexerOptions, head: StoredHead) {
-    const { row } = options
+  constructor(options: ChainIndexerOptions) {
     this.#options = options
-    this.#minimumWei = head.minimumWei
-    this.state = { ...firstState(row), isCaughtUp: head.caughtUp, halted: row.halted }
+    this.#ranges = rangesOf(options.chain, this.#width)
+    this.state = firstState(options.row)
   }
 
   /**
@@ -110,10 +103,16 @@ export class ChainIndexer {
   async #advance(): Promise<Outcome> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
+    state.halted = row.halted
     if (row.halted) {
       // an operator's rewind ends this leadership: the next leader finds the chain repaired
       await assertLeader(pool, row.network, epoch)
       return { kind: 'halted', reason: row.halted }
+    }
+    if (this.#minimumWei === null) {
+      const head = await readHead(pool, row.network)
+      this.#minimumWei = head.minimumWei
+      state.isCaughtUp = head.caughtUp
     }
     const { latest, confirmed: told, confirmedMs } = await chain.heads()
     const confirmed = confirmedMs === null ? told : await this.#finalizedBy(told)
@@ -144,7 +143,7 @@ export class ChainIndexer {
     while (row.nextBlock <= to && !signal.aborted) {
       while (ahead.length < RANGES_AHEAD && asked <= to) {
         const end = Math.min(to, asked + this.#width.blocks - 1)
-        const told = toldRanges({ chain, width: this.#width }, asked, end)
+        const told = toldRanges(this.#ranges, asked, end)
         // awaited below in its turn; until then a failure is not unhandled
         told.catch(() => {})
         ahead.push(told)
@@ -181,14 +180,13 @@ export class ChainIndexer {
   async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
-    const word = this.#askRecord(latest, confirmedBlock)
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
-    const proved = await this.#provedOf(confirming, place, word)
+    const proved = await this.#provedOf(confirming, place)
     if (proved.at(-1)?.trust === 'trusted') await this.#proveHead(tail)
     await this.#write('follow', proved, extension)
     this.#tail = tail.slice(confirming.length)
@@ -202,30 +200,19 @@ export class ChainIndexer {
     }
   }
 
-  /** Asks an only node for the record of a confirmed block while logs are read, but not after a failed step. */
-  #askRecord(latest: Header, confirmed: number): RecordWord | null {
-    const { chain, row } = this.#options
-    const hash = confirmed === latest.number ? fromHex(latest.hash) : this.#tail[confirmed - row.nextBlock]?.hash
-    const isWanted = chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
-    if (!hash || confirmed < row.nextBlock || !isWanted) return null
-    const own = recordAt(chain, hash)
-    own.catch(() => {})
-    return { hash, own }
-  }
-
   /**
    * Logs of blocks that are confirmed now. What the tail has of them is enough where the contracts' record proves it,
    * and no second node could tell of other places of these logs; else they are read again.
    */
-  async #provedOf(blocks: readonly TailBlock[], place: Place, word: RecordWord | null): Promise<ProvedRange[]> {
+  async #provedOf(blocks: readonly TailBlock[], place: Place): Promise<ProvedRange[]> {
     const { chain, row } = this.#options
     const [first, last] = [blocks[0], blocks.at(-1)]
     if (!first || !last) return []
     const [from, to, decoded, lastHash] = [first.block, last.block, decodedOf(blocks), last.hash]
     const isEnough = chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
-    const own = isEnough ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash)) : null
+    const own = isEnough ? await recordAt(chain, lastHash) : null
     const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
-    const told = makesRecord(place, seen) ? [seen] : await toldRanges({ chain, width: this.#width }, from, to)
+    const told = makesRecord(place, seen) ? [seen] : await toldRanges(this.#ranges, from, to)
     const ranges: ProvedRange[] = []
     for (const one of told) ranges.push(await prove(chain, ranges.at(-1) ?? place, one))
     if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(lastHash))
@@ -246,7 +233,7 @@ export class ChainIndexer {
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
     failpoint(`${at}.before_transaction`)
-    const write = { at, extension, minimumWei: this.#minimumWei, to, confirmed }
+    const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) {
       Object.assign(row, to)

@@ -1,17 +1,15 @@
-import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
+import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
+import type { LeaderContext } from '../../ops/context.js'
 import type { Progress } from '../progress.js'
 
-export interface ChainIndexerOptions {
-  pool: pg.Pool
+export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
   /** Moved in place after each commit. */
   row: ChainRow
-  epoch: number
-  signal: AbortSignal
   /** Looks in a row, and milliseconds, for which a replaced checkpoint is doubted; default by the kind of chain. */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
@@ -49,11 +47,7 @@ export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 
 })
 
 /** An unconfirmed block with our contract's logs. */
-export interface TailBlock {
-  block: number
-  hash: Buffer
-  parentHash: Buffer
-  timestampMs: number
+export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
   decoded: DecodedLogs
 }
 

@@ -10,8 +10,8 @@ import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import type { Reporting } from '../progress.js'
-import { type ChainIndexer, createChainIndexer } from './chainIndexer.js'
-import { firstState, type Outcome } from './types.js'
+import { ChainIndexer } from './chainIndexer.js'
+import type { Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
 /** Usual times between blocks for which the next head is left to a socket that has just shown one. */
@@ -31,8 +31,7 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   const { wsUrl, pollMs } = chain.config
   const fields = { network, chain: row.label }
   const notify = createNotify()
-  const unopened = { state: firstState(row) }
-  let indexer: ChainIndexer | null = null
+  let isOpen = false
   let isHalted = false
   // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
   let isRowStale = true
@@ -45,19 +44,22 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     notify.notify()
   }
 
-  const open = async (): Promise<ChainIndexer> => {
-    const onProgress: Reporting['onProgress'] = (progress) => {
-      signOfLife()
-      reporting.onProgress(progress)
-    }
-    const opened = await createChainIndexer({ pool, chain, row, epoch, signal, onProgress })
-    reporting.onStart(row.label, opened)
-    for (const block of await unappliedMinima(pool, chain, row))
+  const onProgress: Reporting['onProgress'] = (progress) => {
+    signOfLife()
+    reporting.onProgress(progress)
+  }
+  const indexer = new ChainIndexer({ pool, chain, row, epoch, signal, onProgress })
+
+  /** Reads where the chain stands, which has to be the database's at the first contact. */
+  const readRow = async (): Promise<void> => {
+    if (!isOpen) await identify()
+    Object.assign(row, await readChain(pool, row))
+    for (const block of isOpen ? [] : await unappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },
         'a configured minimum is not applied: its block is indexed, `clusterd journal rewind` to it',
       )
-    return opened
+    isOpen = true
   }
 
   const report = (outcome: Outcome, startedMs: number): void => {
@@ -71,22 +73,20 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     isHalted = kind === 'halted'
   }
 
-  reporting.onStart(row.label, unopened)
+  reporting.onStart(row.label, indexer)
   return {
     ...{ name: 'the indexer', fields, notify },
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
-      const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer?.state.blockMs ?? 0))
+      const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer.state.blockMs ?? 0))
       return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
     },
     subscribe: () =>
       wsUrl ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
     async step(_, alive) {
       signOfLife = alive
-      if (!indexer) await identify()
-      if (isRowStale) Object.assign(row, await readChain(pool, row))
+      if (isRowStale) await readRow()
       isRowStale = false
-      indexer ??= await open()
       const startedMs = Date.now()
       const outcome = await indexer.step()
       report(outcome, startedMs)
@@ -96,7 +96,7 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
     },
     onFailure(error) {
       isRowStale = true
-      unopened.state.lastError = sentenceOf(error)
+      indexer.state.lastError = sentenceOf(error)
     },
   }
 }

@@ -28,14 +28,6 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
-/** Locks the head for confirmed logs, and moves the checkpoint behind them. @throws LostLeadershipError first */
-async function lockFor(db: Queryable, { row, epoch }: ChainIndexerOptions, to: Checkpoint): Promise<LockedHead> {
-  const [head, moved] = await Promise.allSettled([lockHead(db, row.network, epoch), moveCheckpoint(db, row, to)])
-  if (head.status === 'rejected') throw head.reason
-  if (moved.status === 'rejected') throw moved.reason
-  return head.value
-}
-
 /**
  * Decides what confirmed logs change: entries of the journal, messages and payments of their tables. What is
  * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
@@ -88,8 +80,9 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
     // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
-    const [head, probed] = await pipelined(client, (db) => [
-      to ? lockFor(db, options, to) : lockHead(db, row.network, epoch),
+    const [head, , probed] = await pipelined(client, (db) => [
+      lockHead(db, row.network, epoch),
+      to ? moveCheckpoint(db, row, to) : Promise.resolve(),
       to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
     const decided = to && probed && (await decideConfirmed(client, head, options, { to, logs, probed }))

@@ -10,26 +10,8 @@ export interface Tracked {
   outcomes: ConfirmedOutcome[]
 }
 
-/** A gapless count. */
-class Count {
-  /** Every payment up to here is known. */
-  known: number
-  /** Known sequences beyond the first gap. */
-  readonly #beyond = new Set<number>()
-
-  constructor(known: number) {
-    this.known = known
-  }
-
-  get isWhole(): boolean {
-    return this.#beyond.size === 0
-  }
-
-  add(sequence: number): void {
-    if (sequence > this.known) this.#beyond.add(sequence)
-    this.known = knownUpTo(this.known, this.#beyond)
-  }
-}
+/** A gapless count: every payment up to `known` is known; `beyond` are those behind the first gap. */
+const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**
  * Detects gaps in the sequences of a program's payments beyond the cursor. All of it is in memory: after a restart the
@@ -37,8 +19,7 @@ class Count {
  */
 export class SequenceTracker {
   readonly #program: HoldingProgram
-  readonly #names: Count
-  readonly #communityNames: Count
+  readonly #counts: Record<Payment['target']['kind'], ReturnType<typeof countFrom>>
   readonly #read = new Set<string>()
   /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
   readonly #early = new Map<string, ConfirmedOutcome>()
@@ -46,18 +27,17 @@ export class SequenceTracker {
   /** @param known every payment up to these sequences is stored */
   constructor(program: HoldingProgram, known: Sequences) {
     this.#program = program
-    this.#names = new Count(known.names)
-    this.#communityNames = new Count(known.communityNames)
+    this.#counts = { name: countFrom(known.names), communityName: countFrom(known.communityNames) }
   }
 
   /** Every payment up to these sequences is known. */
   get known(): Sequences {
-    return { names: this.#names.known, communityNames: this.#communityNames.known }
+    return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 
   /** Tells whether nothing read so far leaves a gap, so that the cursor may move. */
   get isWhole(): boolean {
-    return this.#names.isWhole && this.#communityNames.isWhole && this.#early.size === 0
+    return Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
   }
 
   hasRead(signature: string): boolean {
@@ -72,8 +52,11 @@ export class SequenceTracker {
       for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
       for (const outcome of outcomesOf(this.#program, tx)) this.#early.set(hexOf(outcome.id), outcome)
     }
-    for (const { target, sequence } of payments.values())
-      (target.kind === 'name' ? this.#names : this.#communityNames).add(sequence)
+    for (const { target, sequence } of payments.values()) {
+      const count = this.#counts[target.kind]
+      if (sequence > count.known) count.beyond.add(sequence)
+      count.known = knownUpTo(count.known, count.beyond)
+    }
     return { payments: [...payments.values()], outcomes: [...this.#early.values()] }
   }
 

@@ -3,6 +3,7 @@ import { listTransactions, type ReadTransaction, readListed, UnshownError } from
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import { orIf } from '../../ops/log/errors.js'
 import { type HoldingProgram, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
@@ -46,12 +47,9 @@ async function readTail(
 ): Promise<ReadTransaction[]> {
   const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
   const { listed } = await listTransactions(call, registrar, options)
-  const read = listed.reverse().map((one) =>
-    readListed(call, registrar, one, 'confirmed').catch((error: Error) => {
-      if (error instanceof UnshownError) return null
-      throw error
-    }),
-  )
+  const read = listed
+    .reverse()
+    .map((one) => orIf(readListed(call, registrar, one, 'confirmed'), (error) => error instanceof UnshownError, null))
   // transactions that the node lists and can't show yet come with the next step
   return (await Promise.all(read)).filter((tx) => tx !== null)
 }

@@ -1,11 +1,10 @@
-import type pg from 'pg'
 import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
 import type { Registrar } from '../../chains/solana/registrar.js'
+import type { LeaderContext } from '../../ops/context.js'
 import type { Progress } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 
-export interface PaymentWatcherOptions {
-  pool: pg.Pool
+export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   rpc: SolanaRpc
   registrar: Registrar
   identity: ProgramIdentity
@@ -13,8 +12,6 @@ export interface PaymentWatcherOptions {
   chain: number
   startSlot: number
   commitment: Commitment
-  epoch: number
-  signal: AbortSignal
   /** Called with what a transaction holds that this version can't read. */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
   onProgress?: (progress: Progress) => void

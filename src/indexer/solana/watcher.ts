@@ -83,17 +83,13 @@ export class PaymentWatcher {
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
-    let transactions = 0
-    const took = { payments: 0, communityPayments: 0, outcomes: 0 }
+    const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
     await inChunks(this.#options, seen.fresh, async (txs) => {
       const written = await this.#write(memory, txs)
-      transactions += txs.length
-      took.payments += written.payments
-      took.communityPayments += written.communityPayments
-      took.outcomes += written.outcomes
+      for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
     })
     // transactions that the signal cut off are listed again
-    if (signal.aborted && transactions < seen.fresh.length) this.#memory = null
+    if (signal.aborted && took.transactions < seen.fresh.length) this.#memory = null
     else memory.listedTo = seen.newest ?? memory.listedTo
     const tailSlot = Math.max(this.#options.startSlot, seen.slot - LATE_SLOTS)
     if (seen.isListed) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
@@ -105,7 +101,7 @@ export class PaymentWatcher {
     // while payments are missing, a transaction that was read again is no progress
     const wasMissing = memory.missingSinceMs !== null
     const missing = this.#missing(memory, seen.sequences)
-    if (transactions > 0 && !(wasMissing && missing)) return { kind: 'took', transactions, ...took }
+    if (took.transactions > 0 && !(wasMissing && missing)) return { kind: 'took', ...took }
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
   }
 
@@ -164,7 +160,8 @@ export class PaymentWatcher {
     if (cursor !== memory.cursor) tracker.forgetRead()
     memory.cursor = cursor
     const communityPayments = payments.filter(({ target }) => target.kind === 'communityName').length
-    return { payments: payments.length - communityPayments, communityPayments, outcomes: outcomes.length }
+    const counts = { transactions: txs.length, communityPayments, outcomes: outcomes.length }
+    return { ...counts, payments: payments.length - communityPayments }
   }
 
   #missing(memory: Memory, sequences: Sequences): WatchOutcome | null {

@@ -30,7 +30,8 @@ export interface SolanaSource {
 export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
   const { pool, network, epoch, log, signal } = ctx
   const { config, label, rpc, registrar } = source.chain
-  const { commitment, startSlot, pollMs, wsUrls } = config
+  const { commitment, startSlot, pollMs, wsUrls, programId } = config
+  const commitments = commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
   const fields = { network, chain: label }
   const notify = createNotify()
   let watcher: PaymentWatcher | null = null
@@ -41,6 +42,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     toldMs = performance.now()
     notify.notify()
   }
+
+  const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
 
   const unopened = { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) }
   const open = async (): Promise<PaymentWatcher> => {
@@ -73,7 +76,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
   reporting.onStart(label, unopened)
   return {
     ...{ name: 'the payment watcher', fields, notify, pollMs, idleMs: QUIET_POLL_MS },
-    subscribe: () => subscribe(ctx, source.chain, onLogs),
+    subscribe: () =>
+      wsUrls.length > 0 ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault }) : undefined,
     async step(_, alive) {
       signOfLife = alive
       watcher ??= await open()
@@ -90,14 +94,6 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
       unopened.state.lastError = sentenceOf(error)
     },
   }
-}
-
-function subscribe({ log }: LeaderContext, { config, label }: SolanaChain, onLogs: () => void) {
-  const { wsUrls: urls, programId, commitment } = config
-  if (urls.length === 0) return undefined
-  const commitments = commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
-  const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
-  return watchLogs({ urls, programId, commitments, onLogs, onFault })
 }
 
 const isNews = (outcome: WatchOutcome): boolean =>

@@ -61,6 +61,18 @@ export function sentenceOf(error: unknown): string {
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
+/** Waits for work; an error that is expected gives `fallback` instead. @throws as the work does otherwise */
+export function orIf<T, const F>(
+  work: Promise<T>,
+  isExpected: (error: unknown) => boolean,
+  fallback: F,
+): Promise<T | F> {
+  return work.catch((error: unknown) => {
+    if (isExpected(error)) return fallback
+    throw error
+  })
+}
+
 /** Places of an error's stack trace, innermost first; none where its message was changed afterwards. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)

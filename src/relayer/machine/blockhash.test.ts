@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { newJob } from '../../../test/support/newJob.js'
 import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import { type BlockhashAction, type BlockhashSeen, type PaymentView, planBlockhashJob, viewOf } from './blockhash.js'
 import { apply, type Event } from './index.js'
-import { type BlockhashJob, newJob, park } from './job.js'
+import { type BlockhashJob, park } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }

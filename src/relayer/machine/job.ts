@@ -1,9 +1,7 @@
 import {
   BELOW_REFUSAL_COST,
   type BlockhashTx,
-  type JobKind,
   type JobProgress,
-  type JobTx,
   type NonceTx,
   type ParkReason,
 } from '../../registry/outbox.js'
@@ -22,22 +20,6 @@ import {
  */
 export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
-
-/** A job that was just queued. */
-export function newJob<Tx extends JobTx>(id: string, kind: JobKind, valueWei = 0n): JobProgress<Tx> {
-  return {
-    id,
-    kind,
-    state: 'queued',
-    valueWei,
-    nonce: null,
-    txs: [],
-    included: null,
-    failures: 0,
-    nextMs: 0,
-    ...{ spentWei: 0n, reason: null, release: null, alone: false },
-  }
-}
 
 /** Parks a job on the operator's word, once nothing signed can count any more: a cancel uses its nonce up first. */
 export function park<Job extends JobProgress>(job: Job): Job {

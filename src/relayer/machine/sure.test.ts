@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { policy, prepared, queued, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
+import { newJob } from '../../../test/support/newJob.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import { apply, type Seen } from './index.js'
-import { type NonceJob, newJob, park } from './job.js'
+import { type NonceJob, park } from './job.js'
 import { planNonceJob } from './nonce.js'
 
 /** What the only node of a chain says. */

@@ -59,6 +59,10 @@ export const structOf = ({ payer, money, target, referral }: StoredPayment<Commu
 /** Address of a token in the contract: zero for the coin of the chain. */
 export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
 
+/** Reads the outcomes of payments, by their ids, from their contract as of a block. */
+export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
+  readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
+
 /**
  * Tells whether none of the payments is held any more as of a block, whoever ended them.
  * @throws RpcError transient where the block is older than one of them
@@ -69,8 +73,8 @@ export async function areEnded(
   of: readonly PaymentToEnd[],
   block: number,
 ): Promise<boolean> {
-  const args = [of.map(({ paymentId }) => toHex(paymentId))] as const
-  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, quantity(block))
+  const ids = of.map(({ paymentId }) => paymentId)
+  const outcomes = await outcomesOf(call, payments, ids, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transient(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD)

@@ -1,6 +1,5 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { type CommunityNameTarget, isForCommunityName, type StoredPayment } from '../../../registry/payment/payment.js'
-import { toHex } from '../../../registry/primitives/bytes.js'
 import type { OwedMoney, OwedQuestion, RefundTransaction } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
@@ -8,7 +7,7 @@ import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
-import { addressOf, HELD, structOf } from './ending.js'
+import { addressOf, HELD, outcomesOf, structOf } from './ending.js'
 
 /** Payments that one transaction takes back: about 45,000 gas each. */
 const RECLAIMED_AT_ONCE = 50
@@ -44,8 +43,12 @@ export async function owedByPayments(call: Call, payments: Hex, question: OwedQu
 
 async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex): Promise<Paid[]> {
   if (of.length === 0) return []
-  const args = [of.map(({ id }) => toHex(id))] as const
-  const outcomes = await readContract(call, payments, { abi, functionName: 'outcomesOf', args }, block)
+  const outcomes = await outcomesOf(
+    call,
+    payments,
+    of.map(({ id }) => id),
+    block,
+  )
   return of.filter((_, i) => outcomes[i] === HELD)
 }
 

@@ -1,5 +1,6 @@
 import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
+import { orIf } from '../../../ops/log/errors.js'
 import { NATIVE } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
@@ -69,10 +70,7 @@ const balanceOf = (wallet: string): Hex =>
  */
 async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
-  const answer = await call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']).catch((error: unknown) => {
-    if (isEvmFailure(error)) return NO_ANSWER
-    throw error
-  })
+  const answer = await orIf(call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']), isEvmFailure, NO_ANSWER)
   if (!isHex(answer) || answer.length !== ANSWER_HEX) throw transient('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }

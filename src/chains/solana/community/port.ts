@@ -16,6 +16,7 @@ import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import {
   associatedTokenAddress,
+  COMMITMENT,
   readDecimals,
   readMintDecimals,
   readTokenAccounts,
@@ -24,8 +25,6 @@ import {
 import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
 
 const NOBODY = new Uint8Array(32)
-/** Commitment that wallets show their users. */
-const COMMITMENT = 'confirmed'
 
 /** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
 export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort<SolanaCommunityPayment> {

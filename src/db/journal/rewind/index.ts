@@ -1,14 +1,14 @@
 import type pg from 'pg'
-import { decodeEntry } from '../../../registry/journal/decode.js'
+import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { execute } from '../../pg/rows.js'
 import { inTries } from '../../pg/tries.js'
 import { alone } from '../alone.js'
-import { appendEntries } from '../append.js'
-import { endIndexing, readHead, type StoredHead } from '../head.js'
-import { createSchema, readEntries } from '../replay.js'
+import { endLeaders, readHead } from '../head.js'
+import { createSchema, foldBatch, type Refold } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
@@ -34,15 +34,19 @@ export async function rewind(
 ): Promise<RewindReport> {
   const { network } = target.row
   return alone(pool, network, 'rewind', async (writer, schema) => {
-    const head = await readHead(writer, network)
+    const { generation } = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
-    const rebuild: Rebuild = { writer, schema, head, target, apply, done: 0, refused }
-    await clear(rebuild)
+    const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
+    const folded = { reader: writer, writer, network, generation, done: 0, keep }
+    const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
+    // leftovers of a killed one: rows of a generation that never began
+    await execute(writer, network, `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`, [
+      generation,
+    ])
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // takes long, so without a lock: what comes meanwhile is in no report
-    const { generation } = head
     const report = await readReport(writer, target, { schema, generation, journal: apply ? 'public' : schema })
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
@@ -53,36 +57,25 @@ export async function rewind(
   })
 }
 
-interface Rebuild {
-  writer: pg.PoolClient
+interface Rebuild extends Refold {
   schema: string
-  /** Live head at the start; its generation is the old one. */
-  head: StoredHead
   target: RewindTarget
   /** False for a dry run. */
   apply: boolean
-  /** Processed entries of the old generation. */
-  done: number
   /** Positions of refunded payments, whatever the new generation decides about them. */
   refused: ReadonlySet<string>
 }
 
-/** Removes what a killed rewind left: journal rows of a generation that never began. */
-async function clear({ writer, head, target: { row } }: Rebuild): Promise<void> {
-  await writer.query(`DELETE FROM ${leaf('journal', row.network)} WHERE network = $1 AND generation > $2`, [
-    NETWORK_CODE[row.network],
-    head.generation,
-  ])
-}
+const isDropped = ({ position: at }: Entry, { row, block }: RewindTarget): boolean =>
+  at !== null && at.chain === row.chain && at.block >= block
 
 /** Creates the new generation's tables. Journal rows go into the live table, invisible yet; a dry run has its own. */
-async function createTables({ writer, schema, head, target, apply }: Rebuild): Promise<void> {
-  const { network } = target.row
+async function createTables({ writer, network, generation, schema, apply }: Rebuild): Promise<void> {
   const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
   await createSchema(writer, network, {
     schema,
     tables,
-    generation: head.generation + 1,
+    generation: generation + 1,
     kind: apply ? 'TABLE' : 'UNLOGGED TABLE',
     // saves the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
@@ -92,26 +85,12 @@ async function createTables({ writer, schema, head, target, apply }: Rebuild): P
 
 /** Folds kept entries of the live journal, one transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
-  const { writer, target } = rebuild
-  while ((await liveSeq(writer, target.row.network)) - rebuild.done > leave) {
+  const { writer, network } = rebuild
+  while ((await liveSeq(writer, network)) - rebuild.done > leave) {
     await writer.query('BEGIN')
     await foldBatch(rebuild)
     await writer.query('COMMIT')
   }
-}
-
-async function foldBatch(rebuild: Rebuild): Promise<void> {
-  const { writer, head, target } = rebuild
-  const { network, chain } = target.row
-  const after = { generation: head.generation, after: rebuild.done, schema: 'public.' }
-  const entries = await readEntries(writer, network, after)
-  if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${rebuild.done}`)
-  const kept = entries
-    .filter(({ position: at }) => at === null || at.chain !== chain || at.block < target.block)
-    .map((entry) => decodeEntry(asRefused(entry, rebuild.refused)))
-  // copies journalled times, as a replay does
-  await appendEntries(writer, network, kept, { writerMs: Number.POSITIVE_INFINITY })
-  rebuild.done += entries.length
 }
 
 async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
@@ -121,29 +100,28 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 
 /** Switches over, in one transaction behind the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
-  const { writer, schema, head, target } = rebuild
-  const { network } = target.row
+  const { writer, network, generation, schema, target } = rebuild
   const tables = STATE_TABLES.map((table) => `public.${leaf(table, network)}`)
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
-  await endIndexing(writer, network)
-  await lockTables(writer, network, STATE_TABLES)
+  await endLeaders(writer, network, ['index'])
+  await lockTables(writer, network)
   while (rebuild.done < end) await foldBatch(rebuild)
   // no relayer begins a refusal meanwhile
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindRows(writer, target)
-  await switchTables(writer, network, schema, STATE_TABLES)
-  await requeueRefusals(writer, network, head.generation + 1, Date.now())
+  await switchTables(writer, network, schema)
+  await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(
     `UPDATE public.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
        serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
-    [NETWORK_CODE[network], head.generation],
+    [NETWORK_CODE[network], generation],
   )
-  if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${head.generation} has ended meanwhile`)
+  if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${generation} has ended meanwhile`)
   await notify(writer, network)
 }

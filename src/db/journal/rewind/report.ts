@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
-import { toHex } from '../../../registry/primitives/bytes.js'
-import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import type { Network } from '../../../registry/primitives/network.js'
+import { WON } from '../../pg/codes.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { type RewindTarget, staying } from './rows.js'
@@ -42,69 +42,49 @@ interface Tables {
 /** Compares the live tables with the rebuilt ones. */
 export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
   const { row, block, isHub } = target
-  const sql = sqlOf(row.network, tables)
-  const sample = sampler(client)
-  const from = [NETWORK_CODE[row.network], row.chain, block]
-  const [head] = await query<Heads>(client, row.network, sql.heads)
+  const { network, chain, label } = row
+  const { generation } = tables
+  const sql = sqlOf(network, tables)
+  const sample = async <T>(text: string, ...values: unknown[]): Promise<Sample<T>> => {
+    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
+    const rows = await query<T & { n: number }>(client, network, counted, values)
+    return { count: rows[0]?.n ?? 0, first: rows.map(({ n: _, ...one }) => one as T) }
+  }
+  const [head] = await query<Heads>(client, network, sql.heads)
+  const lost = await sample<{ seq: number; kind: number }>(sql.withoutEffect, chain, block)
   return {
-    network: row.network,
-    label: row.label,
-    block,
-    generation: { from: tables.generation, to: tables.generation + 1 },
+    ...{ network, label, block, generation: { from: generation, to: generation + 1 } },
     entries: { before: head!.seq, after: head!.newSeq },
     events: { before: head!.publicSeq, after: head!.newPublicSeq },
-    names: await sample(sql.names, ({ name, was, is }: Record<'was' | 'is', Buffer | null> & { name: string }) => ({
-      name,
-      from: was && toHex(was),
-      to: is && toHex(is),
-    })),
-    withoutEffect: await sample(
-      sql.withoutEffect,
-      ({ seq, kind }: { seq: number; kind: number }) => ({ seq, kind: entryKind(kind) }),
-      from,
-    ),
-    staying: isHub
-      ? { count: 0, first: [] }
-      : await sample(
-          `SELECT m.guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
-          ({ guid }: { guid: Buffer }) => ({ guid: toHex(guid) }),
-          from,
-        ),
+    names: await sample(sql.names),
+    withoutEffect: { ...lost, first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKind(kind) })) },
+    staying: isHub ? { count: 0, first: [] } : await sample(sql.staying, chain, block),
   }
 }
 
-const sampler =
-  (client: pg.ClientBase) =>
-  async <C extends pg.QueryResultRow, T>(
-    text: string,
-    of: (columns: C) => T,
-    values: unknown[] = [],
-  ): Promise<Sample<T>> => {
-    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
-    const { rows } = await client.query<C & { n: number }>(counted, values)
-    return { count: rows[0]?.n ?? 0, first: rows.map(of) }
-  }
-
 /** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
+
+const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** Queries of the report. Serials differ between generations, so clusters are compared by id. */
 function sqlOf(network: Network, { schema, journal, generation }: Tables) {
-  const code = NETWORK_CODE[network]
   const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
-    `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = ${code} AND c.serial = n.cluster
-     WHERE n.network = ${code} AND n.outcome = 1`
+    `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
+     WHERE n.network = $1 AND n.outcome = ${WON}`
   const before = namesByCluster(live('names'), live('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {
-    names: `SELECT coalesce(b.name, a.name) AS name, b.id AS was, a.id AS is FROM (${before}) b
+    names: `SELECT coalesce(b.name, a.name) AS name, ${hexOf('b.id')} AS "from", ${hexOf('a.id')} AS "to"
+      FROM (${before}) b
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
+    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
     // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}

@@ -5,8 +5,8 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { REOPENED } from '../../outbox/refusals.js'
 import { UNSENT } from '../../payments/refused.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, type PartitionedTable } from '../../pg/partitions.js'
-import { type Queryable, query } from '../../pg/rows.js'
+import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { execute, type Queryable, query } from '../../pg/rows.js'
 import type { ChainRow } from '../chains.js'
 import { lockHead } from '../head.js'
 
@@ -28,23 +28,14 @@ const REPLACED_WITHIN_MS = 86_400_000
 const CLOCK_MARGIN_MS = 60_000
 
 /** Locks what the switch replaces, before anything is done behind the head's lock that a reader would have repeated. */
-export async function lockTables(
-  client: pg.ClientBase,
-  network: Network,
-  tables: readonly PartitionedTable[],
-): Promise<void> {
-  const both = tables.flatMap((table) => [`public.${table}`, `public.${leaf(table, network)}`])
+export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
+  const both = STATE_TABLES.flatMap((table) => [`public.${table}`, `public.${leaf(table, network)}`])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
 /** Replaces the live tables by the rebuilt ones, under brief locks. */
-export async function switchTables(
-  client: pg.ClientBase,
-  network: Network,
-  schema: string,
-  tables: readonly PartitionedTable[],
-): Promise<void> {
-  for (const table of tables) {
+export async function switchTables(client: pg.ClientBase, network: Network, schema: string): Promise<void> {
+  for (const table of STATE_TABLES) {
     const name = leaf(table, network)
     await client.query(`ALTER TABLE public.${table} DETACH PARTITION public.${name}`)
     await client.query(`DROP TABLE public.${name}`)
@@ -63,37 +54,29 @@ export async function switchTables(
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
   const { network, chain } = row
-  const code = NETWORK_CODE[network]
-  const from = [code, chain, block]
-  const { rowCount } = await client.query(
+  const run = (text: string, ...values: unknown[]) => execute(client, network, text, values)
+  const moved = await run(
     'UPDATE chains SET next_block = $3, parent_hash = $4, halted = NULL WHERE network = $1 AND chain = $2 AND next_block >= $3',
-    [...from, parentHash],
+    ...[chain, block, parentHash],
   )
-  if (rowCount !== 1) throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
-  await client.query('DELETE FROM facts WHERE network = $1 AND chain = $2', [code, chain])
-  await client.query('DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3', from)
-  await client.query(`UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`, [
-    ...[code, chain, parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS],
-  ])
+  if (moved !== 1) throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
+  await run('DELETE FROM facts WHERE network = $1 AND chain = $2', chain)
+  await run('DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3', chain, block)
+  const seenMs = [parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS]
+  await run(`UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`, chain, ...seenMs)
   await reopenDeliveries(client, target)
   // payments are read again with their blocks; refunds are known by id
-  await client.query(
-    `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`,
-    from,
-  )
-  await client.query(
-    'UPDATE payments SET outcome = NULL, outcome_block = NULL WHERE network = $1 AND chain = $2 AND outcome_block >= $3',
-    from,
-  )
+  const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
+  await run(seen, chain, block)
+  const ended = 'network = $1 AND chain = $2 AND outcome_block >= $3'
+  await run(`UPDATE payments SET outcome = NULL, outcome_block = NULL WHERE ${ended}`, chain, block)
   if (target.isHub) {
-    await client.query('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', [code, block])
-    await client.query('DELETE FROM hub_credits WHERE network = $1 AND block >= $2', [code, block])
+    await run('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', block)
+    await run('DELETE FROM hub_credits WHERE network = $1 AND block >= $2', block)
   } else {
-    await client.query(
-      `DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid AND ${UNSENT} AND ${vanishing}`,
-      from,
-    )
-    await client.query(`DELETE FROM messages m WHERE ${vanishing}`, from)
+    const jobs = 'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
+    await run(`${jobs} AND ${UNSENT} AND ${vanishing}`, chain, block)
+    await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
 }
 
@@ -123,19 +106,13 @@ const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.con
  * sent again, at the same nonce while it is unused.
  */
 async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, parentMs }: RewindTarget): Promise<void> {
-  const code = NETWORK_CODE[row.network]
-  await client.query(`UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`, [
-    code,
-    row.chain,
-    block,
-    parentMs - CLOCK_MARGIN_MS,
-  ])
+  const { network, chain } = row
+  const reopened = `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
-  await client.query(
-    `UPDATE messages m SET settled = false FROM received r
-     WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`,
-    [code, block],
-  )
+  const settled = `UPDATE messages m SET settled = false FROM received r
+     WHERE m.network = $1 AND m.settled AND r.network = m.network AND r.guid = m.guid AND r.block >= $2`
+  await execute(client, network, settled, [block])
 }
 
 /**
