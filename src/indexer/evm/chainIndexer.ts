@@ -21,6 +21,7 @@ import {
 } from '../../record/prove.js'
 import { rangesOf } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
+import { fromHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
@@ -38,6 +39,9 @@ const RANGES_AHEAD = 3
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only by coming back from an older state. */
 export const NO_PATIENCE = { looks: 1, ms: 0 }
+
+/** Contracts' record that is asked for as of a block. */
+type RecordWord = { hash: Buffer; own: ReturnType<typeof recordAt> }
 
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -180,13 +184,14 @@ export class ChainIndexer {
   async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
+    const word = this.#askRecord(latest, confirmedBlock)
     const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
-    const proved = await this.#provedOf(confirming, place)
+    const proved = await this.#provedOf(confirming, place, word)
     if (proved.at(-1)?.trust === 'trusted') await this.#proveHead(tail)
     await this.#write('follow', proved, extension)
     this.#tail = tail.slice(confirming.length)
@@ -200,17 +205,28 @@ export class ChainIndexer {
     }
   }
 
+  /** Asks an only node for the record of a confirmed block while logs are read, but not after a failed step. */
+  #askRecord(latest: Header, confirmed: number): RecordWord | null {
+    const { chain, row } = this.#options
+    const hash = confirmed === latest.number ? fromHex(latest.hash) : this.#tail[confirmed - row.nextBlock]?.hash
+    const isWanted = chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
+    if (!hash || confirmed < row.nextBlock || !isWanted) return null
+    const own = recordAt(chain, hash)
+    own.catch(() => {})
+    return { hash, own }
+  }
+
   /**
    * Logs of blocks that are confirmed now. What the tail has of them is enough where the contracts' record proves it,
    * and no second node could tell of other places of these logs; else they are read again.
    */
-  async #provedOf(blocks: readonly TailBlock[], place: Place): Promise<ProvedRange[]> {
+  async #provedOf(blocks: readonly TailBlock[], place: Place, word: RecordWord | null): Promise<ProvedRange[]> {
     const { chain, row } = this.#options
     const [first, last] = [blocks[0], blocks.at(-1)]
     if (!first || !last) return []
     const [from, to, decoded, lastHash] = [first.block, last.block, decodedOf(blocks), last.hash]
     const isEnough = chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
-    const own = isEnough ? await recordAt(chain, lastHash) : null
+    const own = isEnough ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash)) : null
     const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
     const told = makesRecord(place, seen) ? [seen] : await toldRanges(this.#ranges, from, to)
     const ranges: ProvedRange[] = []
