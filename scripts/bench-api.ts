@@ -2,11 +2,13 @@
  * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and
  * bare node:http, each a process of its own, in the same run. docs/benchmarks.md says what is measured.
  */
+import { Agent } from 'node:http'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { createDatabase } from '../src/testing/processes/postgres.js'
-import { type Bench, cpuMs, median, printTable, runBench, thousands } from './bench/bench.js'
+import { ask } from './bench/ask.js'
+import { type Bench, cpuMs, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
@@ -123,6 +125,7 @@ async function main(bench: Bench): Promise<void> {
     }
   }
   report(targets, results)
+  await benchJoin(daemon.api, daemon.child.pid)
   await benchTokens(daemon.api, databaseUrl, tokens)
 }
 
@@ -164,6 +167,27 @@ async function drive({ title, url, pid, requests }: Target, duration: number): P
   const { total } = result.requests
   const cpuUs = ((cpuMs([pid]) - cpuBeforeMs) * 1_000) / total
   return { perS: total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99, cpuUs }
+}
+
+/** Joins wallets in one request, and looks them up in bulk. */
+async function benchJoin(url: string, pid: number): Promise<void> {
+  const wallets = Array.from({ length: Math.min(registrations, 100_000) }, (_, n) => walletOf(n))
+  const took = async (path: string, length: number): Promise<number> => {
+    const startMs = performance.now()
+    for (let n = 0; n < wallets.length; n += length)
+      await ask(new Agent(), url + path, { body: JSON.stringify(wallets.slice(n, n + length)) })
+    return performance.now() - startMs
+  }
+  const [floor, join, peakKib]: [number[], number[], number] = [[], [], peakMemoryKib(pid)]
+  for (let run = 0; run < runs; run++) {
+    floor.push(await took('/v1/names/address', VARIETY))
+    join.push(await took('/v1/wallets', wallets.length))
+  }
+  recordFigure({ title: 'POST /v1/wallets', floor: 'POST /v1/names/address', ratios: byRun(join, floor) })
+  const more = ((peakMemoryKib(pid) - peakKib) / 1_024).toFixed(0)
+  console.log(
+    `join of ${thousands(wallets.length)}: ${thousands(median(join))} ms (${thousands(median(floor))}), ${more} MiB`,
+  )
 }
 
 /** Latency as text; the driver counts whole milliseconds. */

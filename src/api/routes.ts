@@ -14,6 +14,7 @@ import { clusterRoutes } from './v1/clusters.js'
 import { communityRoutes } from './v1/communities.js'
 import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
+import { joinRoutes } from './v1/join.js'
 import { keyRoutes } from './v1/keys.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
@@ -25,7 +26,7 @@ import { walletRoutes } from './v1/wallets.js'
 type Tagged = Readonly<Record<string, readonly Route[]>>
 
 const V1: Tagged = {
-  'Look-ups': [...lookupRoutes, ...overviewRoutes],
+  'Look-ups': [...lookupRoutes, ...joinRoutes, ...overviewRoutes],
   Clusters: [...clusterRoutes, ...walletRoutes, ...generateRoutes],
   Bundles: bundleRoutes,
   Communities: communityRoutes,

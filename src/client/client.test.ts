@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -256,6 +257,41 @@ describe('waitForStatus', () => {
     expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(reason)
     expect(await caught(client.waitForStatus('bad'))).toMatchObject({ code: 'invalid_request' })
     expect(await client.waitForStatus('0x1', { until: ['pending', 'bridging'] })).toEqual({ status: 'pending' })
+  })
+})
+
+describe('wallets', () => {
+  const all = async (rows: AsyncIterable<Schemas['Holder']>, inputs: string[] = []) => {
+    for await (const { input } of rows) inputs.push(input)
+    return inputs
+  }
+  const line = (input: unknown) => `${JSON.stringify({ input, clusterName: null, wallets: null, asOf: 'm-1-0' })}\n`
+  const addresses = async function* () {
+    for (let i = 0; i < 25_000; i++) yield `a${i}`
+  }
+  const echo = (res: ServerResponse, body: string, rows = JSON.parse(body).map(line).join('')) =>
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(rows)
+  const error = { status: 503, error: 'unavailable', message: 'It is.' }
+
+  it('come for any number of addresses, asked for as they are read, and again after an error at the end', async () => {
+    const bad = [`${line('a0')}${JSON.stringify(error)}\n`, `${line('a0')}{"inp`]
+    const { client, asked } = await clientOf(async (req, res) => echo(res, await text(req), bad.shift()))
+    const rows = client.wallets(addresses(), { types: ['evm', 'solana'] })
+    expect(await rows.next()).toMatchObject({ value: { input: 'a0' } })
+    expect(asked).toEqual(Array(3).fill('POST /v1/wallets?types=evm%2Csolana'))
+    expect(await all(rows)).toEqual(Array.from({ length: 24_999 }, (_, i) => `a${i + 1}`))
+    expect(asked).toHaveLength(5)
+    expect(await all(client.wallets([]))).toEqual([])
+  })
+
+  it('end with an error that stays, where the answer is cut off, and by the signal', async () => {
+    const rows = [JSON.stringify(error), '', `<h1>Welcome</h1>`, line('a')]
+    const { client } = await clientOf((_, res) => echo(res, '', rows.shift()), { retries: 0 })
+    const ask = (signal?: AbortSignal) => caught(all(client.wallets(['a', 'b'], { signal })))
+    expect(await ask()).toMatchObject({ code: 'unavailable', status: 503 })
+    for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ code: 'network' })
+    const reason = new Error('enough')
+    expect(await ask(AbortSignal.abort(reason))).toBe(reason)
   })
 })
 

@@ -1,6 +1,7 @@
 import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
+import { joinWallets, type WalletsOptions } from './join.js'
 import { checkHub, type HubNode, type Proof } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
@@ -70,6 +71,11 @@ export class Client {
   /** The names of up to 1,000 addresses, in their order. */
   namesOf(addresses: string[], options?: CallOptions): Promise<Schemas['NameRecord'][]> {
     return this.request('POST', '/v1/names/address', { body: addresses, ...options })
+  }
+
+  /** The verified public wallets behind any number of addresses, in their order, as they are asked for. */
+  wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
+    return joinWallets(this.#transport, addresses, options)
   }
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */

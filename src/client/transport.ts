@@ -54,15 +54,20 @@ export class Transport {
 
   /** The JSON, or the text, that a route answers. @throws ClusterdError; the signal's reason */
   call(method: Method, path: string, request: Request): Promise<unknown> {
-    const timeoutMs = request.timeoutMs ?? this.timeoutMs
+    const options = method === 'GET' ? request : { ...request, retries: 0 }
+    return this.repeated(options, (signal) => this.#once(method, path, { ...request, signal }))
+  }
+
+  /** Does what changes nothing, again where that may help. @throws ClusterdError; the signal's reason */
+  repeated<T>(options: CallOptions & { retries?: number }, once: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? RETRIES } = options
     const endsMs = Date.now() + timeoutMs
-    return within({ timeoutMs, signal: request.signal }, async (signal) => {
+    return within({ timeoutMs, signal: options.signal }, async (signal) => {
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#once(method, path, { ...request, signal })
+          return await once(signal)
         } catch (error) {
-          const isLast = method !== 'GET' || attempt >= (this.#options.retries ?? RETRIES)
-          if (isLast || !(error instanceof ClusterdError) || !error.isTransient) throw error
+          if (attempt >= retries || !(error instanceof ClusterdError) || !error.isTransient) throw error
           const pauseMs = error.retryAfterMs ?? RETRY_PAUSE_MS * 2 ** attempt
           // an error now says more than a time limit later
           if (Date.now() + pauseMs >= endsMs) throw error
@@ -104,7 +109,7 @@ export class Transport {
 }
 
 /** The JSON that a text is, else the text. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

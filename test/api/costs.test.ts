@@ -96,6 +96,7 @@ const DEAREST: Record<string, Ask> = {
   'get /v1/names/owner/address/:address': { what: '1,000 names a page' },
   'get /v1/names/community/:communityName/check/:name': { what: 'rules of 1,000 addresses' },
   'post /v1/names/address': { what: '1,000 Cosmos addresses', body: () => cosmos },
+  'post /v1/wallets': { what: '100,000 Cosmos addresses', body: () => times(100_000, (i) => cosmos[i % 1_000]) },
   'post /v1/names': { what: '1,000 names of one cluster of 1,000 wallets', body: bulk.names },
   'get /v1/clusters/id/:id': { what: '1,000 wallets, by a member', as: inCluster },
   'get /v1/clusters/name/:name': { what: '1,000 wallets, by a member', as: inCluster },

@@ -53,6 +53,8 @@ describe('what a request costs', () => {
     ['a look-up', 'GET', `/v1/names/address/${randomAddress()}`, undefined, 1],
     ['a bulk look-up', 'POST', '/v1/names/address', Array(500).fill('x'), 6],
     ['a bulk look-up of v0.1', 'POST', '/v0.1/name/addresses', Array(1_000).fill('x'), 11],
+    ['a join', 'POST', '/v1/wallets?types=none', Array(500).fill('x'), 6],
+    ['a large join that is refused', 'POST', '/v1/wallets', [...Array(50_000).fill('x'), 1], (4 * 50_000) / 4_096],
     ['a body of many keys', 'POST', '/v1/names/address', keys, bytes(keys) / 4_096],
     ['a large body that is refused', 'POST', '/v1/auth/token', keys, bytes(keys) / 4_096],
     ['a page of the feed', 'GET', '/v1/events', undefined, 3.5],

@@ -115,6 +115,10 @@ describe('the client', () => {
     expect(await client.nameOf(owner.address)).toMatchObject(hit)
     expect(await client.nameOf(nobody)).toBeNull()
     expect(await client.namesOf([nobody, address])).toMatchObject([{ clusterName: null }, hit])
+    const wallets = [{ address, type: 'evm', name: 'main' }]
+    const rows: unknown[] = []
+    for await (const row of client.wallets([nobody, address], { types: ['evm'] })) rows.push(row)
+    expect(rows).toMatchObject([{ wallets: null }, { input: address, clusterName: clubName, wallets }])
     expect(await client.addressOf(`${clubName}/main`)).toMatchObject(hit)
     expect(await client.addressesOf([clubName, 'nobody-has-this'])).toHaveLength(1)
     expect(await client.ownedBy(address, { limit: 1 })).toMatchObject([{ name: clubName, owner: address }])

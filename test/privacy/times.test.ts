@@ -43,7 +43,9 @@ function shareSlower(first: readonly number[], second: readonly number[]): numbe
 
 async function sample(path: string, body: unknown): Promise<number> {
   const startedMs = performance.now()
-  expect((await world.post(path, body)).status).toBe(200)
+  const answer = await fetch(`${world.url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+  await answer.arrayBuffer()
+  expect(answer.status).toBe(200)
   return performance.now() - startedMs
 }
 
@@ -65,6 +67,12 @@ it.each([
   {
     what: 'private addresses',
     path: '/v1/names/address',
+    first: fold((i) => hidden[i % WALLETS]),
+    second: fold((i) => `0x${(0xde00 + (i % WALLETS)).toString(16).padStart(40, '0')}`),
+  },
+  {
+    what: 'private addresses of a join',
+    path: '/v1/wallets',
     first: fold((i) => hidden[i % WALLETS]),
     second: fold((i) => `0x${(0xde00 + (i % WALLETS)).toString(16).padStart(40, '0')}`),
   },

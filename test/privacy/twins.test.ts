@@ -63,6 +63,7 @@ const quote = { network: '1', sender: WALLETS.bob, names: [{ name: 'fresh' }], r
 /** Bodies of the posts that need no key. */
 const BODIES: Record<string, readonly unknown[]> = {
   '/v1/names/address': addresses.map((address) => folded([address])),
+  '/v1/wallets': [addresses],
   '/v1/names': [folded(pairs).map((name) => ({ name })), ...pairs.map((name) => [{ name }])],
   ...{ '/v1/names/register/check': [folded(pairs), names], '/v0.1/register/check': [names] },
   ...{ '/v1/names/register/evm': [quote], '/v1/names/register/solana': [quote], '/v0.1/register': [quote] },

@@ -86,6 +86,8 @@ export interface Route {
   kept?: Kept
   /** Its answers are streams, which stay until one side ends them. */
   isStream?: true
+  /** Its body is a list of up to 8 MiB, also in lines: its cost is owed, and few are under way at once. */
+  isBulk?: true
   /** Limit that is counted in the database too, for all processes. */
   countedTogether?: SharedLimit
   /** Answers a request; `session` is never null where `auth` is `required`. */
@@ -116,7 +118,8 @@ const declaring =
           params,
           query,
           isTestnet,
-          body: (definition.body && parse(definition.body, body)) as z.output<Body>,
+          // a bulk was checked as it was read
+          body: (definition.body && !definition.isBulk ? parse(definition.body, body) : body) as z.output<Body>,
           // the server has enforced the rule before
           session: session as SessionOf<Auth>,
         },

@@ -11,6 +11,7 @@ const MAX_DETAILS = 20
 
 /** Maximum elements of a bulk look-up, and of a change. */
 export const MAX_LOOKUPS = 1_000
+export const MAX_BULK = 100_000
 export const MAX_CHANGES = 100
 
 /** Object schema that is a component of the OpenAPI documents. */

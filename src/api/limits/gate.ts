@@ -45,6 +45,9 @@ export const UNLIMITED: Meter = {
   fields: () => [],
 }
 
+/** Meter of what costs more than a bucket holds: it is owed. */
+export const owing = (meter: Meter): Meter => ({ ...meter, spend: (units) => meter.giveBack(-units) })
+
 /** Counts the requests of this process by their clients. */
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */

@@ -52,7 +52,7 @@ export class Buckets {
   giveBack(quotas: readonly Quota[], units: number): void {
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
-      if (fullMs !== undefined) this.#fullMs.set(bucket, fullMs - flowMs(units, rate))
+      if (fullMs !== undefined) this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - flowMs(units, rate))
     }
   }
 

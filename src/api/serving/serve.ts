@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Places } from '../../push/places.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import { type Message, messageOf, written } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
@@ -9,13 +10,18 @@ import { requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_STAY_MS, type Route, type Session } from '../http/route.js'
 import { bytesCost, costOf } from '../limits/costs.js'
-import { type Gate, type Meter, UNLIMITED } from '../limits/gate.js'
+import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
+import { limited } from '../limits/meter.js'
 import type { Finish } from './answerer.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Client, Exchange } from './exchange.js'
 import { createMemory, keyOf, type Made } from './memory.js'
 import { CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
+/** Joins under way: each has some 20 MiB in memory, and 40 at worst. */
+const JOINS = { perClient: 2, total: 8 }
+/** Time after which an address with so many is to ask again. */
+const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
@@ -30,6 +36,7 @@ type Contexts = ReturnType<typeof createContexts>
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
   const memory = createMemory(contexts.mainnet.batches)
+  const joins = new Places(JOINS)
   return (route: Route, exchange: Exchange): void => {
     const { req, res, params } = exchange
     const mayStay = staysLong(route, req.url ?? '')
@@ -60,7 +67,15 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       meter = await gate.ofClient(exchange)
       meter.spend(1)
       const query = queryOf(req)
-      const bytes = route.body && (await readBytes(exchange))
+      if (route.isBulk) {
+        meter = owing(meter)
+        const { address, whenGone } = callerOf(exchange, meter)
+        const free = joins.take(address)
+        if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
+        if (free === 'total') throw new ApiError('unavailable', 'This process makes as many joins as it can.')
+        whenGone(free)
+      }
+      const bytes = route.body && (await readBytes(exchange, route))
       const spent = bytesCost(bytes)
       meter.spend(spent - 1)
       const request = { route, exchange, meter, query, bytes, spent, mayStay }
@@ -118,7 +133,7 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
-  const body = bytes && bodyOf(req, bytes, route)
+  const body = bytes && (await bodyOf(req, bytes, route))
   const cost = Math.max(spent, costOf(route, query, body))
   meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)

@@ -54,11 +54,13 @@ const publicName = (l: Leaves, address: string): string => `
 /** Public entry of an address, with the default name of its cluster: a join, so that it is looked for once. */
 const publicEntry = (l: Leaves, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
-  FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (
-    SELECT n.name FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
-      SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
-    ) n ORDER BY n.seq LIMIT 1
-  ) held ON true`
+  FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
+
+/** The oldest name that a cluster holds. */
+const oldestName = (l: Leaves, cluster: string): string => `
+  SELECT n.name FROM (${rowsHeldBy(l, cluster)}) held CROSS JOIN LATERAL (
+    SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
+  ) n ORDER BY n.seq LIMIT 1`
 
 const byAddresses = prepare<AddressHit & { ord: number }>(
   'by_addresses',
@@ -153,6 +155,49 @@ export const findByTypes = (db: Queryable, network: Network, all: readonly { clu
       return byTypes(db, network, [asked.map(({ cluster }) => cluster), types])
     },
   )
+
+/** The cluster in which an address is verified in public, as of the newest event of the feed. */
+export interface Bundle {
+  generation: number
+  newest: number
+  clusterName: string | null
+  /** Its wallets, each `<name>:<stored address in hex>`, `main` first, then the oldest; null without a cluster. */
+  wallets: string | null
+}
+
+/** Most wallets of a bundle. */
+export const BUNDLE_WALLETS = 10
+
+// wallets of a cluster are read once, however many of its addresses are asked for; arrays would take the driver long
+const bundles = prepare<Bundle & { ord: number }>(
+  'bundles',
+  (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
+      held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
+    FROM journal_heads h CROSS JOIN (
+      SELECT p.cluster, array_agg(i.ord) AS ords FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
+      LEFT JOIN LATERAL (${publicWallet(l, 'i.address')}) p ON p.verified GROUP BY p.cluster
+    ) c
+    LEFT JOIN LATERAL (${oldestName(l, 'c.cluster')}) held ON true
+    CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
+      SELECT w.address, w.name FROM ${l.wallets} w
+      WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
+        AND get_byte(w.address, 0) = ANY($2::int[])
+      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${BUNDLE_WALLETS}
+    ) w) w
+    WHERE h.network = ${l.network}`,
+)
+
+/** The bundles of many addresses, with verified public wallets of these types: one per input, in its order. */
+export async function findBundles(
+  db: Queryable,
+  network: Network,
+  addresses: readonly Buffer[],
+  types: readonly AddressType[],
+): Promise<Bundle[]> {
+  const codes = types.map((type) => ADDRESS_TYPE_CODE[type])
+  // nobody's address has a row, too
+  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked, codes]))) as Bundle[]
+}
 
 export type Availability = 'free' | 'taken' | 'pending'
 

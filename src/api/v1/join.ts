@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import PQueue from 'p-queue'
+import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
+import { eventId } from '../../registry/journal/events.js'
+import { type AddressType, decodeAddress, lookupAddress } from '../../registry/primitives/address.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { mapInTurns } from '../guard/slices.js'
+import type { Context } from '../http/context.js'
+import { errorAnswer, toApiError } from '../http/errors.js'
+import { wordOf } from '../http/query.js'
+import { route } from '../http/route.js'
+import { MAX_BULK, named, z } from '../http/schema.js'
+import { addressText, addressType, walletNameText } from './schemas.js'
+
+/** Addresses of a statement, whose lines are one snapshot. Twice as many lie unread in memory. */
+const AT_ONCE = 1_000
+/** Time for an answer: so long a slow reader keeps his addresses in memory. */
+const LONGEST_MS = 120_000
+const TYPES = ['evm', 'solana', 'evm,solana', 'solana,evm'] as const
+const LINES = 'application/x-ndjson'
+
+const HolderSchema = named('Holder', {
+  input: z.string().openapi({ description: 'The address as it was sent' }),
+  clusterName: z.string().nullable(),
+  wallets: z
+    .array(z.object({ address: addressText, type: addressType, name: walletNameText }))
+    .nullable()
+    .openapi({ description: `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public` }),
+  asOf: z.string().openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
+})
+
+const join = route.post('/v1/wallets', {
+  isBulk: true,
+  summary: 'The wallets of many holders',
+  description:
+    'A line of JSON for each address, in their order: the verified public wallets of its cluster, `main` first, then the oldest. The body is an array, or has an address in each line. Each thousand lines are one snapshot. An error after the first thousand is the last line; too few lines without one were cut off.',
+  query: z.object({ types: z.enum(TYPES).optional().openapi({ description: 'Of the wallets; default: both' }) }),
+  body: z.array(addressText).max(MAX_BULK),
+  responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
+  errors: ['too_many'],
+  async handle({ body, query }, context) {
+    const types = addressType.options.filter((type) => (wordOf(query, 'types', TYPES) ?? type).includes(type))
+    const lines = Readable.from(linesOf(context, body, types), { highWaterMark: 1 })
+    await once(lines, 'readable')
+    // a reader who leaves, or takes too long, fails it
+    const stream = (res: ServerResponse) =>
+      void pipeline(lines, res, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => {})
+    return { status: 200, stream, content: { type: LINES, text: '' } }
+  },
+})
+
+/** Statements of all joins: they leave connections, and the database's processors, to the rest. */
+const statements = new PQueue({ concurrency: 2 })
+
+/** Lines for addresses, a thousand at once: nothing of the database is held while they wait for their reader. */
+async function* linesOf({ pool, network }: Context, inputs: readonly string[], types: readonly AddressType[]) {
+  for (let at = 0; at < inputs.length; at += AT_ONCE) {
+    const asked = inputs.slice(at, at + AT_ONCE)
+    try {
+      // an empty one is nobody's
+      const addresses = await mapInTurns(asked, (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0))
+      const found = await statements.add(() => findBundles(pool, network, addresses, types))
+      const lines = await mapInTurns(found, (bundle, i) =>
+        JSON.stringify({ input: asked[i], ...view(network, bundle) }),
+      )
+      yield `${lines.join('\n')}\n`
+    } catch (error) {
+      if (at === 0) throw error
+      yield `${JSON.stringify(errorAnswer(toApiError(error)).body)}\n`
+      return
+    }
+  }
+}
+
+function view(network: Network, { generation, newest, clusterName, wallets }: Bundle) {
+  const asOf = eventId(network, generation, newest)
+  return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
+}
+
+function walletOf(entry: string) {
+  const [name, stored] = entry.split(':')
+  const { text, type } = decodeAddress(Buffer.from(stored!, 'hex'))
+  return { address: text, type, name }
+}
+
+export const joinRoutes = [join]

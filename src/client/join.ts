@@ -1,0 +1,37 @@
+import { ClusterdError, unreachable } from './error.js'
+import { parsed, type Transport } from './transport.js'
+import type { CallOptions, Schemas } from './types.js'
+
+/** Addresses of a request. */
+const AT_ONCE = 10_000
+
+/** Options of a join; its limit of time is that of each request. */
+export interface WalletsOptions extends CallOptions {
+  /** Of the wallets; default: both. */
+  types?: readonly ('evm' | 'solana')[] | undefined
+}
+
+/** Wallets behind addresses, request by request. @throws ClusterdError; the signal's reason */
+export async function* joinWallets(
+  transport: Transport,
+  addresses: AsyncIterable<string> | Iterable<string>,
+  options: WalletsOptions,
+): AsyncGenerator<Schemas['Holder'], void, undefined> {
+  let body: string[] = []
+  for await (const address of addresses) {
+    if (body.push(address) < AT_ONCE) continue
+    yield* await ask(transport, body, options)
+    body = []
+  }
+  if (body.length > 0) yield* await ask(transport, body, options)
+}
+
+const ask = (transport: Transport, body: string[], { types, ...options }: WalletsOptions) =>
+  transport.repeated(options, async (signal) => {
+    const response = await transport.open('POST', '/v1/wallets', { query: { types: types?.join() }, body, signal })
+    const rows = (await response.text().catch(unreachable)).trimEnd().split('\n').map(parsed) as Schemas['Holder'][]
+    const { error, message, status, asOf } = Object(rows.at(-1))
+    if (error) throw new ClusterdError(error, message, { status })
+    if (rows.length < body.length || !asOf) throw new ClusterdError('network', 'The answer was cut off.')
+    return rows
+  })
