@@ -93,8 +93,7 @@ function write(res: ServerResponse, text: string | Buffer): void {
 
 /** Tells why a stream ends; its last id leads on, except after a restart of the feed. */
 function refuse(res: ServerResponse, error: ApiError): void {
-  if (error.code === 'feed_restarted')
-    write(res, `event: feed_restarted\ndata: ${JSON.stringify(errorAnswer(error).body)}\n\n`)
+  if (error.code === 'feed_restarted') write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
   res.end()
 }
 

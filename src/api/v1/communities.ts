@@ -156,7 +156,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const request = { community, name, wallet, unnamed: 'own', wish } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
-    if (made.kind === 'registered') return { ...ok(answer), network }
+    if (made.kind === 'registered') return ok(answer)
     const { price } = made.info
     return ok({ ...answer, price: z.encode(communityPrice, price), transactionInfo: transactionInfo(made.info) })
   },
