@@ -5,7 +5,7 @@ import { type Leader, readLeaders } from './db/deployment/leaders.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
-import { ALARMS, alarmFields, type Problem } from './ops/alarms.js'
+import { ALARMS, alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
@@ -13,8 +13,6 @@ import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { outboxProblems } from './relayer/report.js'
 import type { RelayRun } from './relayer/run.js'
 
-/** Time without a turn from which a loop counts as stuck. */
-export const LOOP_LIMIT_MS = 120_000
 /** Time within which the database has to answer a probe. */
 const PROBE_LIMIT_MS = 3_000
 /** Age from which a stored state says nothing any more: some writes were missed. */

@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   registry: [],
   config: ['registry'],
   ops: ['registry', 'types:config'],
-  chains: ['registry', 'ops', 'types:config', 'config/confirmation.ts', 'contracts/evm/artifacts'],
+  chains: ['registry', 'ops', 'types:config', 'contracts/evm/artifacts'],
   db: ['registry', 'ops', 'types:config'],
   record: ['registry', 'chains', 'ops', 'types:db'],
   indexer: ['registry', 'chains', 'record', 'db', 'push', 'ops', 'types:config'],

@@ -19,10 +19,6 @@ export function defaultConfirmation(role: 'hub' | 'spoke', label: string | undef
   return SAFE_LABELS.has(label) ? 'safe' : 'finalized'
 }
 
-/** Number of the newest confirmed block, negative while there is none. @param tagged number of the tag's block */
-export const confirmedBlock = (policy: Confirmation, latest: number, tagged: number | undefined): number =>
-  typeof policy === 'string' ? (tagged ?? -1) : latest - policy.blocks
-
 /** Blocks that LayerZero's verifiers wait for: two epochs of Ethereum where the policy is a tag. */
 export const bridgeConfirmations = (policy: Confirmation | undefined): number =>
   typeof policy === 'object' ? Math.max(1, policy.blocks) : 64

@@ -10,6 +10,18 @@ export interface Alarm {
   remedy: string
 }
 
+/** Time without a turn from which a loop counts as stuck. */
+export const LOOP_LIMIT_MS = 120_000
+/** Ethereum finalizes in 13 to 20 minutes, and its rollups follow it. */
+export const FINALITY_ALARM_MS = 60 * 60_000
+/** Age from which a job that waits is an alarm. */
+export const OLD_JOB_MS = 3_600_000
+export const DAY_MS = 86_400_000
+/** A balance that lasts for less is low. */
+export const LOW_RUNWAY_MS = 3 * DAY_MS
+/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
+export const LOW_BALANCE_LAMPORTS = 10_000_000n
+
 /**
  * All alarms, the only place where they are written. Prometheus' rules (examples/prometheus/alerts.yml) and
  * docs/alarms.md are generated from it (`npm run alarms-doc`); the operator's page, `/status` and the log name an alarm
@@ -55,7 +67,7 @@ export const ALARMS = {
       'Compare with an explorer; add or change `rpcUrls`. Nothing is lost: the chain is read on from where it stood.',
   },
   ClusterdFinalityStandsStill: {
-    expr: 'clusterd_chain_finality_age_seconds > 3600',
+    expr: `clusterd_chain_finality_age_seconds > ${FINALITY_ALARM_MS / 1_000}`,
     summary: 'The newest finalized block of chain {{ $labels.chain }} is {{ $value }} s old',
     means: 'The chain makes blocks and finalizes none: registrations stay `pending`.',
     remedy:
@@ -77,7 +89,7 @@ export const ALARMS = {
       '`/status` says which. A first catch-up of a long history takes its time; else see the nodes and their limits on ranges.',
   },
   ClusterdLoopHangs: {
-    expr: 'clusterd_step_age_seconds > 120',
+    expr: `clusterd_step_age_seconds > ${LOOP_LIMIT_MS / 1_000}`,
     summary: 'The loop {{ $labels.loop }} has not turned for {{ $value }} s',
     means: 'A step neither ends nor shows a sign of life; `/health` is 503.',
     remedy: 'Restart the process (liveness probes do it by themselves): another takes the lead at once. Keep its log.',
@@ -104,7 +116,7 @@ export const ALARMS = {
       '`clusterd outbox list --state parked`, `clusterd outbox show <id>` for the reason; mend that, then `clusterd outbox resume <id>`.',
   },
   ClusterdJobsWait: {
-    expr: 'clusterd_outbox_oldest_seconds{state=~"queued|signed|sent|included"} > 3600',
+    expr: `clusterd_outbox_oldest_seconds{state=~"queued|signed|sent|included"} > ${OLD_JOB_MS / 1_000}`,
     summary: 'A job of kind {{ $labels.kind }} has been {{ $labels.state }} for {{ $value }} s',
     means:
       'Something that comes and goes holds it up: the hub is paused, gas is dearer than `maxGasPriceWei`, the cap of the day is reached, the signer is dry, a node is away. A release that waits too long goes back to its payer.',
@@ -135,7 +147,7 @@ export const ALARMS = {
       '`clusterd outbox nonce` shows both numbers. Compare with an explorer; where the chain is right, `clusterd outbox nonce <chain> <next>` follows it.',
   },
   ClusterdRelayerRunsDry: {
-    expr: 'clusterd_relayer_runway_seconds < 259200',
+    expr: `clusterd_relayer_runway_seconds < ${LOW_RUNWAY_MS / 1_000}`,
     summary: "The relayer's balance on chain {{ $labels.chain }} lasts less than three days",
     means:
       "At the spending of the last day; 0 while a job waits for funds. Refunds and deliveries of the chain stop when it is empty; the payers' money is safe meanwhile.",
@@ -143,7 +155,7 @@ export const ALARMS = {
       'Send the relayer funds on that chain (its address: `/status`, `clusterd doctor`). What waits goes on with the next look at the balance.',
   },
   ClusterdRelayAuthorityRunsDry: {
-    expr: 'clusterd_relay_authority_lamports < 10000000',
+    expr: `clusterd_relay_authority_lamports < ${LOW_BALANCE_LAMPORTS}`,
     summary: 'The relay authority on Solana runs dry',
     means:
       'Its SOL pays for 2,000 more decisions at the most; of it the account’s rent, 890,880 lamports, pays for none.',

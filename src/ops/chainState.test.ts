@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { behindMs, type ChainState, chainProblem, FINALITY_ALARM_MS, isHeadStale } from './chainState.js'
+import { FINALITY_ALARM_MS } from './alarms.js'
+import { behindMs, type ChainState, chainProblem, isHeadStale } from './chainState.js'
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
 const BLOCK_MS = 12_000

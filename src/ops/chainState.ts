@@ -1,5 +1,5 @@
 import type { Network } from '../registry/primitives/network.js'
-import type { AlarmName, Problem } from './alarms.js'
+import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 
 /** Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. */
 export type Trust = 'proved' | 'compared' | 'trusted'
@@ -38,8 +38,6 @@ const LEAST_HEAD_ALARM_MS = 60_000
 const HEAD_ALARM_BLOCKS = 20
 /** Assumed while the usual time between blocks is not known: Ethereum's with room. */
 const UNKNOWN_BLOCK_MS = 15_000
-/** Ethereum finalizes in 13 to 20 minutes, and its rollups follow it. */
-export const FINALITY_ALARM_MS = 60 * 60_000
 
 /** Age from which a head counts as standing still, ms. */
 export const headAlarmMs = (blockMs: number | null): number =>

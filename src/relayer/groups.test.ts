@@ -6,10 +6,10 @@ import { createCommunityProgram } from '../chains/solana/community/program.js'
 import { createRegistrar } from '../chains/solana/registrar.js'
 import { RELEASED_BY } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
+import { DAY_MS, OLD_JOB_MS } from '../ops/alarms.js'
 import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
 import { groupsOf, SHORT_OF_TIME, urgentFirst } from './groups.js'
-import { DAY_MS, OLD_JOB_MS } from './report.js'
 import { ROOM } from './solanaRelayer.js'
 
 function jobOf(id: number, kind: JobKind, { failures = 0, token = 'native' } = {}): JobRow<BlockhashTx> {

@@ -1,5 +1,5 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields, type Problem } from '../ops/alarms.js'
+import { alarmFields, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS, OLD_JOB_MS, type Problem } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
@@ -14,14 +14,6 @@ export interface OutboxState {
   relayers: readonly EvmRelayerState[]
   payer: SolanaRelayerState | null
 }
-
-/** Below this the relay authority's balance is low: fees of 2,000 transactions. */
-export const LOW_BALANCE_LAMPORTS = 10_000_000n
-export const DAY_MS = 86_400_000
-/** A balance that lasts for less is low. */
-export const LOW_RUNWAY_MS = 3 * DAY_MS
-/** Age from which a job that waits is an alarm. */
-export const OLD_JOB_MS = 3_600_000
 
 /** Facts of a network's outbox that an operator has to know; the same that the alarms' rules find. */
 export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {

@@ -1,21 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import type { Network } from '../../registry/primitives/network.js'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
-/** Answer to a request before it is serialized. */
+/** Answer to a request. */
 export interface Answer {
   status: number
-  /** Value that is sent as JSON. */
-  body?: unknown
-  /** Text that is sent in place of a JSON body. */
-  content?: Content
+  content: Content
   /** Writes the answer bit by bit, once its head was sent. */
   stream?: (res: ServerResponse) => void
   headers?: Readonly<Record<string, string>> | undefined
   /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
   unspent?: number
-  /** Network that a change was made on, where its body has named it. */
-  network?: Network
   /** Depends on more than its route's `kept` names. */
   isPassing?: boolean
 }
@@ -31,23 +25,23 @@ interface Content {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** Length from which a text is sent as bytes: Node joins a short one with its head, and takes long over a long one. */
+const LONG = 16_384
+
+/** Answer in JSON. */
+export function json(status: number, body: unknown, headers?: Answer['headers']): Answer {
+  const text = JSON.stringify(body)
+  return { status, content: { type: JSON_TYPE, text: text.length < LONG ? text : Buffer.from(text) }, headers }
+}
+
 /** Answer with status 200. */
-export const ok = (body: unknown, headers?: Answer['headers']): Answer => ({ status: 200, body, headers })
+export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
 /** Answer with status 200 whose JSON is written already. */
 export const okJson = (text: Buffer): Answer => ({ status: 200, content: { type: JSON_TYPE, text } })
 
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
-
-/** Length from which a text is sent as bytes: Node joins a short one with its head, and takes long over a long one. */
-const LONG = 16_384
-
-/** JSON of an answer. */
-function jsonOf(body: unknown): string | Buffer {
-  const text = JSON.stringify(body)
-  return text.length < LONG ? text : Buffer.from(text)
-}
 
 /** Answer with a stream of events (WHATWG HTML, 9.2), which no cache keeps and no proxy holds back. */
 export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
@@ -59,17 +53,6 @@ export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
 
 const NOT_MODIFIED = 304
 
-function contentOf({ status, content, body }: Answer): Content {
-  if (status === NOT_MODIFIED) return { type: '', text: '' }
-  return content ?? { type: JSON_TYPE, text: jsonOf(body) }
-}
-
-/** An answer with its body as text, which is written once for all that it is sent to. */
-export function written(answer: Answer): Answer {
-  const { body: _, content: __, ...rest } = answer
-  return { content: contentOf(answer), ...rest }
-}
-
 /** An answer as it goes out, but for what its request adds. */
 export interface Message extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in turn. */
@@ -80,29 +63,27 @@ export interface Message extends Pick<Answer, 'status' | 'stream'> {
 }
 
 /** Makes the message of an answer. */
-export function messageOf(answer: Answer): Message {
-  const { status, stream } = answer
-  const { type, text, policy } = contentOf(answer)
+export function messageOf({ status, stream, content, headers: own = {} }: Answer): Message {
+  const { type, policy } = content
+  const text = status === NOT_MODIFIED ? '' : content.text
   const bytes = Buffer.byteLength(text)
   const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
   if (status !== NOT_MODIFIED) headers.push('content-type', type)
   if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
-  if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
+  for (const [name, value] of Object.entries(own)) headers.push(name, value)
   return { status, stream, headers, text, bytes }
 }
 
 /**
  * Sends a message in one write, unless the socket is closed or an answer was sent before.
  * @param own headers of this request's answer: names and values in turn
- * @returns bytes of its body, 0 where nothing was sent
  */
-export function send(res: ServerResponse, message: Message, own: readonly string[]): number {
-  if (res.headersSent || res.destroyed) return 0
-  const { status, stream, headers, text, bytes } = message
+export function send(res: ServerResponse, message: Message, own: readonly string[]): void {
+  if (res.headersSent || res.destroyed) return
+  const { status, stream, headers, text } = message
   // a stream ends with its connection
   if (stream) res.shouldKeepAlive = false
   res.writeHead(status, headers.concat(own))
   if (stream && res.req.method !== 'HEAD') stream(res)
   else res.end(text)
-  return bytes
 }

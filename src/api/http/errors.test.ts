@@ -19,19 +19,22 @@ describe('toApiError', () => {
   })
 
   it('tells the caller nothing about a bug of ours', () => {
-    const { body } = errorAnswer(toApiError(new Error('postgresql://user:password@host/')))
-    expect(body).toEqual({ status: 500, error: 'internal', message: 'Something went wrong on our side.' })
+    const { content } = errorAnswer(toApiError(new Error('postgresql://user:password@host/')))
+    expect(JSON.parse(String(content.text))).toEqual({
+      status: 500,
+      error: 'internal',
+      message: 'Something went wrong on our side.',
+    })
   })
 })
 
 describe('errorAnswer', () => {
   it('is the envelope, with what else the caller can use', () => {
     const error = new ApiError('names_unavailable', '1 or more names are unavailable', { names: ['foo'] })
-    expect(errorAnswer(error)).toEqual({
-      status: 409,
-      body: { status: 409, error: 'names_unavailable', message: '1 or more names are unavailable', names: ['foo'] },
-      headers: undefined,
-    })
+    const { status, content, headers } = errorAnswer(error)
+    expect([status, headers]).toEqual([409, undefined])
+    const body = { status: 409, error: 'names_unavailable', message: '1 or more names are unavailable', names: ['foo'] }
+    expect(JSON.parse(String(content.text))).toEqual(body)
     expect(errorAnswer(new ApiError('unavailable', 'x')).headers).toHaveProperty('retry-after')
   })
 })

@@ -1,6 +1,6 @@
 import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
-import type { Answer } from './answer.js'
+import { type Answer, json } from './answer.js'
 
 /** Every error code of the interface, with its HTTP status. */
 export const ERROR_STATUS = {
@@ -88,11 +88,8 @@ export class ApiError extends Error {
 /** Answer with the envelope of an error. */
 export function errorAnswer(error: ApiError): Answer {
   const status = error.extra.status ?? ERROR_STATUS[error.code]
-  return {
-    status,
-    body: { status, error: error.code, message: error.message, ...error.extra },
-    headers: error.headers ?? HEADERS_OF_STATUS[status],
-  }
+  const body = { status, error: error.code, message: error.message, ...error.extra }
+  return json(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
 /**

@@ -1,20 +1,19 @@
 import { hash } from 'node:crypto'
-import { type Answer, JSON_TYPE, written } from '../http/answer.js'
+import { type Answer, JSON_TYPE } from '../http/answer.js'
 
 /** A JSON answer with a weak entity tag (RFC 9110, 8.8.3) of its text. */
 export function tagged(answer: Answer): Answer {
-  if (answer.status !== 200 || (answer.content && answer.content.type !== JSON_TYPE)) return answer
-  const { headers, ...rest } = written(answer)
-  const etag = `W/"${hash('sha1', rest.content!.text, 'base64url')}"`
-  return { headers: { 'cache-control': 'no-cache', ...headers, etag }, ...rest }
+  const { status, content, headers } = answer
+  if (status !== 200 || content.type !== JSON_TYPE) return answer
+  const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
+  return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
 }
 
-/** The answer to who has it already (RFC 9110, 13.1.2 and 15.4.5): without content, with its headers. */
+/** The answer to who has it already (RFC 9110, 13.1.2 and 15.4.5): sent without content, with its headers. */
 export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
-  const { body: _, content: __, ...rest } = answer
-  return { ...rest, status: 304 }
+  return { ...answer, status: 304 }
 }
 
 /** Weak comparison with a list of tags, or with `*`. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Places } from '../../push/places.js'
 import { authenticate, markForCaches } from '../auth/session.js'
-import { type Message, messageOf, written } from '../http/answer.js'
+import { type Message, messageOf } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
@@ -143,7 +143,7 @@ async function messageFor(
   const given = await route.handle({ params, query, isTestnet: network === 'testnet', body, session }, own)
   const marked = markDeprecated(route, params, given)
   // an answer that may depend on a key is for nobody's cache
-  const answer = written(route.method === 'get' && !route.auth ? tagged(marked) : marked)
+  const answer = route.method === 'get' && !route.auth ? tagged(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
   const made = { answer, message: messageOf(answer), cost: cost - unspent }

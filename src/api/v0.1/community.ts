@@ -1,11 +1,10 @@
-import { REGISTRATION_PROBLEMS, type RegistrationProblem } from '../../registry/community/registration.js'
+import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import { noKey } from '../auth/session.js'
-import { registrationError } from '../clusters/changes.js'
 import { availabilityOf } from '../communities/availability.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
 import { requireAddress } from '../http/address.js'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, json, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
@@ -21,15 +20,16 @@ async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
     return await work()
   } catch (error) {
     if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
-    const answer = errorAnswer(error)
-    return { ...answer, body: { error: error.code, status: answer.status, message: error.message } }
+    const { status, headers } = errorAnswer(error)
+    return json(status, { error: error.code, status, message: error.message }, headers)
   }
 }
 
-const isProblem = (code: string): code is RegistrationProblem => REGISTRATION_PROBLEMS.some((one) => one === code)
+const isProblem = (code: string) => code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
 function requireTestnet(isTestnet: boolean): void {
-  if (!isTestnet) throw registrationError('testnet_only')
+  const message = 'Communities are served on the testnet alone here: add testnet=true.'
+  if (!isTestnet) throw new ApiError('testnet_only', message)
 }
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
@@ -110,7 +110,7 @@ const register = route.post('/v0.1/community/register', {
       const request = { community, name, wallet, unnamed: 'none', wish: { network, token: null } } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
-      return { ...ok({ clusterName: community, walletName: name, ...info }), network: 'testnet' }
+      return ok({ clusterName: community, walletName: name, ...info })
     }),
 })
 

@@ -42,25 +42,18 @@ const EventSchema = z
   ])
   .openapi('EventV01')
 
-/** The event type of v0.1 for each event type of v1, null where v0.1 shows nothing. */
+/** The event type of v0.1 for each event type of v1 that it shows: those that are not named are left out. */
 export const SHOWN_AS = {
-  CREATE_CLUSTER: null,
   ADD_WALLET: 'updateWallet',
   REGISTER_NAME: 'register',
   UPDATE_WALLET_NAME: 'updateWallet',
   VERIFY_WALLET: 'updateWallet',
   REMOVE_WALLET: 'removeWallet',
-  BACKUP_WALLET: null,
-  TRANSFER_NAME: null,
-  REGISTER_COMMUNITY_NAME: null,
-} as const satisfies Record<PublicEvent['type'], z.output<typeof EventSchema>['eventType'] | null>
+} as const satisfies Partial<Record<PublicEvent['type'], z.output<typeof EventSchema>['eventType']>>
 
-type ShownType = {
-  [Type in PublicEvent['type']]: (typeof SHOWN_AS)[Type] extends null ? never : Type
-}[PublicEvent['type']]
-type ShownEvent = PublicEvent & { type: ShownType }
+type ShownEvent = Extract<PublicEvent, { type: keyof typeof SHOWN_AS }>
 
-const isShown = (event: PublicEvent): event is ShownEvent => SHOWN_AS[event.type] !== null
+const isShown = (event: PublicEvent): event is ShownEvent => event.type in SHOWN_AS
 
 function dataOf(event: ShownEvent) {
   switch (event.type) {

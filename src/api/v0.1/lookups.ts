@@ -2,7 +2,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { type FullName, parseClusterName, parseFullName, parseName } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, json, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
@@ -171,7 +171,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   async handle({ params, body, session }, context) {
     const { id } = await clusterByName(context, params.name!, session)
     await updateWallets(context, session, body, fromHex(id))
-    return { status: 201, body: { success: true } }
+    return json(201, { success: true })
   },
 })
 

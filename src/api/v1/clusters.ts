@@ -1,5 +1,5 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, json, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { named, z } from '../http/schema.js'
 import { listed } from '../limits/costs.js'
@@ -67,7 +67,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   },
   async handle({ params, session }, context) {
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
-    return { status: clusterId ? 200 : 404, body: { clusterId } }
+    return json(clusterId ? 200 : 404, { clusterId })
   },
 })
 

@@ -69,7 +69,7 @@ async function* linesOf({ pool, network }: Context, inputs: readonly string[], t
       yield `${lines.join('\n')}\n`
     } catch (error) {
       if (at === 0) throw error
-      yield `${JSON.stringify(errorAnswer(toApiError(error)).body)}\n`
+      yield `${errorAnswer(toApiError(error)).content.text}\n`
       return
     }
   }

@@ -1,4 +1,3 @@
-import { confirmedBlock } from '../../config/confirmation.js'
 import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -137,7 +136,7 @@ export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
-    confirmed: confirmedBlock(confirmation, latest.number, tagged?.number),
+    confirmed: typeof confirmation === 'string' ? (tagged?.number ?? -1) : latest.number - confirmation.blocks,
     confirmedMs: tagged?.timestampMs ?? null,
   }
 }

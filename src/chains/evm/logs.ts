@@ -1,3 +1,4 @@
+import type { Confirmation } from '../../config/confirmation.js'
 import type { Hex } from '../chain.js'
 import { LackingError, transient } from '../rpc/errors.js'
 import { type Call, numberOf, quantity } from '../rpc/evm.js'
@@ -46,7 +47,7 @@ type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 /** Reads a block's header; null when the node lacks the block. */
 export async function getHeader(
   call: Call,
-  block: number | 'latest' | 'safe' | 'finalized' | Hex,
+  block: number | 'latest' | Extract<Confirmation, string> | Hex,
 ): Promise<Header | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [typeof block === 'number' ? quantity(block) : block, false])

@@ -13,7 +13,7 @@ export type RpcFault =
   | 'transient'
 
 // Messages of geth, erigon, nethermind, besu, reth, anvil and large providers for a range or response that is too
-// large.
+// large. Of sending: evm/txErrors.ts; of pruned state: evm/transactions.ts; of mints: solana/tokens.ts.
 const TOO_MUCH =
   /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block|(bigger|greater|larger) than (the )?(range )?limit|ranges over \d+ blocks|too wide blocks range/i
 const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i

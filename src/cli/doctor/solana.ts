@@ -3,8 +3,8 @@ import { createClusterRpc } from '../../chains/solana/chain.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { Config, SolanaConfig } from '../../config/index.js'
+import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { LOW_BALANCE_LAMPORTS } from '../../relayer/report.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const SOL = 1e9

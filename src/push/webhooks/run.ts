@@ -31,7 +31,10 @@ export interface WebhookOptions {
   signal: AbortSignal
 }
 
-/** Sends the public feed to the operator's webhooks until the signal; any number of processes share them. */
+/**
+ * Sends the public feed to the operator's webhooks until the signal; any number of processes share them. A new event
+ * needs nothing here (`journal/events.ts`).
+ */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createNotify()

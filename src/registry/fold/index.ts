@@ -7,9 +7,10 @@ import { RULES } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyCommunityChange, applyPayment, claimOf } from './community.js'
+import { applyPayment, claimOf, configure, register } from './community.js'
 import { continueMove } from './moves.js'
-import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
+import type { ChangeRefusal } from './refusal.js'
+import { type Changes, fullName, type JournalRow, type Keys, type Made, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
 /**
@@ -36,13 +37,11 @@ export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
   }
   for (const entry of entries) {
     addKeys(keys, entry)
-    if (mayMoveNames(entry)) keys.movedNames += rules.namesPerEntry
+    if (entry.kind === 'verify_wallet' || entry.kind === 'move_names') keys.movedNames += rules.namesPerEntry
   }
   addCommunityBidders(keys, entries)
   return keys
 }
-
-const mayMoveNames = ({ kind }: DecodedEntry): boolean => kind === 'verify_wallet' || kind === 'move_names'
 
 function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
   switch (content.kind) {
@@ -141,14 +140,12 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
     }
     apply(work, row, entry)
     head.publicSeq += row.publicCount
-    if (isUnseen(row)) head.atMs = previousMs
+    // a change of a cluster that the public learns nothing of
+    if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }
   return finishWork(work, before)
 }
-
-/** Tells whether an entry is a change of a cluster that the public learns nothing of. */
-const isUnseen = ({ kind, publicCount }: JournalRow): boolean => publicCount === 0 && isClusterChangeKind(kind)
 
 function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {
@@ -159,8 +156,10 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
+      noteOutcome(work, row, configure(work, row, content))
+      return
     case 'register_community_name':
-      applyCommunityChange(work, row, content)
+      noteOutcome(work, row, register(work, row, content))
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
@@ -169,6 +168,11 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       continueMove(work, row, content)
       return
     default:
-      applyChange(work, row, content)
+      noteOutcome(work, row, applyChange(work, row, content))
   }
+}
+
+function noteOutcome({ changes }: Work, { seq }: JournalRow, made: Made | ChangeRefusal): void {
+  if ('code' in made) changes.outcomes.push({ seq, refusal: made, hasEffect: false, cluster: null })
+  else changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })
 }

@@ -9,7 +9,7 @@ export interface Ruleset {
 export const RULES: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 
 /**
- * Version of the rules, stored with each entry (`journal.ruleset`). A rule that changes raises it and from then on is
- * looked up by an entry's version, so that a replay gives old entries the same effects.
+ * Version of the rules, stored with each entry (`journal.ruleset`); nothing reads it yet. The first rule that changes
+ * raises it, and is looked up by an entry's version from then on, so that a replay gives old entries the same effects.
  */
 export const RULESET_VERSION = 3

@@ -1,4 +1,7 @@
-/** The rule for names, for pages too. The contracts have theirs (Names.sol, community.rs); another is a new ruleset. */
+/**
+ * The rule for names, for pages too. The contracts have theirs (Names.sol, community.rs); another changes with the
+ * contracts, by block.
+ */
 
 /** Maximum length of a name: on chain it is left-aligned ASCII in a zero-filled bytes32. */
 export const NAME_MAX_BYTES = 32

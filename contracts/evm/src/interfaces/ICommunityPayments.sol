@@ -113,7 +113,7 @@ interface ICommunityPayments {
     /// @param relayer the account, zero for nobody
     event RelayerSet(address indexed relayer);
 
-    /// @notice No name of `[a-z0-9_-]`, 1 to 32 bytes.
+    /// @notice Not a name (Names.sol).
     /// @param name the word
     error MalformedName(bytes32 name);
 

@@ -8,7 +8,7 @@ interface IMinimum {
     /// @param minimum least bid from here on, wei on the hub
     event MinimumSet(uint256 minimum);
 
-    /// @notice A name is not 1 to 32 bytes of `[a-z0-9_-]`, left-aligned.
+    /// @notice Not a name (Names.sol).
     /// @param name the word as it came
     error MalformedName(bytes32 name);
 
