@@ -25,7 +25,7 @@ export async function addEns(chain: BenchChain): Promise<WorldEns> {
 
 /** Names at the gateway beside look-ups, a request of each in turn, and the whole way of viem. Measures and prints. */
 export async function benchEns(api: string, chain: BenchChain, ens: WorldEns, count: number): Promise<void> {
-  await mineQuickly(chain, CHAIN_ID, () => setGateway(clientsOf(chain), ens.resolver, api))
+  await mineQuickly(chain, CHAIN_ID, () => setGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const viem = createPublicClient({ transport: http(chain.rpcUrl) })

@@ -122,12 +122,10 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** Has each hub's resolver of ENS names send clients to this API, whose port may be another one than before. */
+/** Lets names resolve on each hub by this API, whose port may be another one than before. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
-    hubs.map((hub) =>
-      mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!.resolver, api)),
-    ),
+    hubs.map((hub) => mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api))),
   )
 }
 
