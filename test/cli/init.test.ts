@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import { privateKeyToAddress } from 'viem/accounts'
@@ -9,17 +8,15 @@ import { draftOf, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { runCli } from '../support/cli.js'
+import { useFolder } from '../support/folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-init-'))
+const folder = useFolder()
 const at = (name: string) => join(folder, name)
 let anvil: Anvil
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 11_155_111 })
 })
-afterAll(async () => {
-  await anvil?.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => anvil?.stop())
 
 /** Variables that a test's own environment may hold come from the file here. */
 const NOTHING = { DATABASE_URL: undefined, CLUSTERD_CHAINS: undefined, PORT: '1', OPS_PORT: '2' }

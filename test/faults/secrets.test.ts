@@ -1,6 +1,5 @@
 import { createCipheriv, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
@@ -11,6 +10,7 @@ import { createLog } from '../../src/ops/log/log.js'
 import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { useFolder } from '../support/folder.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 import { INDISCRETIONS, type IndiscreetNode, startIndiscreetNode } from '../support/indiscreetNode.js'
 
@@ -184,8 +184,9 @@ function keystore(): string {
   return JSON.stringify({ version: 3, crypto: { ...crypto, ...bytes } })
 }
 
+const home = useFolder()
+
 it('a keystore and its password are told by no daemon that opens them, or can not', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'clusterd-secrets-'))
   const file = (name: string, content: string) => {
     writeFileSync(join(home, name), content)
     return join(home, name)
@@ -199,7 +200,6 @@ it('a keystore and its password are told by no daemon that opens them, or can no
   await opened.stop()
   const wrong = { ...env, RELAYER_PASSWORD_FILE: file('wrong', `${password}x`) }
   const refusal = await startTestDaemon(world.postgres.url, chains, wrong).catch(String)
-  rmSync(home, { recursive: true })
   expect(refusal).toContain('RELAYER_KEYSTORE can not be opened')
   const told = [...opened.warnings(), ...answered, refusal].join()
   expect(opened.warnings()).not.toEqual([])

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +9,7 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { checkpointWorker } from '../../src/push/checkpoint.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
+import { useFolder } from '../support/folder.js'
 import vector from '../vectors/feed/checkpoint.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
@@ -113,18 +113,15 @@ describe('the checkpoint of the feed', () => {
   })
 })
 
+const folder = useFolder()
+
 it('the code of the documentation gives the hashes of the vectors', async () => {
   const text = readFileSync(new URL('docs/events.md', root), 'utf8').split('## Checkpoint')[1]!
   const code = /```js\n(.*?)```/s.exec(text)![1]!
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'clusterd-docs-'))
-  try {
-    const file = path.join(folder, 'checkpoint.mjs')
-    const asked = `const events = ${JSON.stringify(vector.events)}
-      console.log(JSON.stringify(events.map((_, i) => checkpointOf(events.slice(0, i + 1)))))`
-    writeFileSync(file, `${code}\n${asked}`)
-    const { stdout } = await promisify(execFile)(process.execPath, [file])
-    expect(JSON.parse(stdout)).toEqual(vector.hashes)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const file = path.join(folder, 'checkpoint.mjs')
+  const asked = `const events = ${JSON.stringify(vector.events)}
+    console.log(JSON.stringify(events.map((_, i) => checkpointOf(events.slice(0, i + 1)))))`
+  writeFileSync(file, `${code}\n${asked}`)
+  const { stdout } = await promisify(execFile)(process.execPath, [file])
+  expect(JSON.parse(stdout)).toEqual(vector.hashes)
 })

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -7,11 +5,12 @@ import { createPool } from '../../src/db/pg/pool.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { memberOf } from '../api/members.js'
 import { type ApiWorld, bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
+import { useFolder } from '../support/folder.js'
 import { startReplica } from '../support/replica.js'
 
 /** An API whose database is a standby that really streams. */
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-replica-'))
+const home = useFolder()
 let world: ApiWorld
 let standby: Postgres
 let pool: pg.Pool
@@ -28,7 +27,6 @@ afterAll(async () => {
   await pool?.end()
   await standby?.stop()
   await world?.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 async function call(path: string, init: RequestInit = {}) {
