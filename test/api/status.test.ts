@@ -13,16 +13,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { holdBlocks } from '../support/miner.js'
+import { useWorld } from '../support/useWorld.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
 
 let world: ApiWorld
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: foundry.id }))
 let hub: Hex
 const account = mnemonicToAccount(TEST_MNEMONIC)
 const clients = () => {
@@ -35,16 +36,12 @@ const clients = () => {
 }
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: foundry.id })
   const { address } = account
   const roles = { owner: address, relayer: address, pauser: address }
   hub = (await deployHub({ ...clients(), eid: 30_101, minimumWei: MINIMUM_WEI, ...roles })).app
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl }, contract: hub.toLowerCase() as Hex })
 })
-afterAll(async () => {
-  await world.stop()
-  await anvil.stop()
-})
+afterAll(() => world.stop())
 
 const statusOf = async (tx: string, query = '') => {
   const { status, body, headers } = await world.get(`/v1/names/register/tx/${tx}${query}`)

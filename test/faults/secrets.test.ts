@@ -11,8 +11,9 @@ import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { INDISCRETIONS, type IndiscreetNode, startIndiscreetNode } from '../support/indiscreetNode.js'
+import { useWorld } from '../support/useWorld.js'
 
 const DEADLINE = { timeout: 40_000, interval: 200 }
 const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as const
@@ -38,7 +39,7 @@ const signature65 = hex(65)
 const share = hex(33)
 const passphrase = `planted ${randomBytes(8).toString('hex')}`
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let node: IndiscreetNode
 /** Holds the relayer's key, at a URL with a user, a password and a token. */
 let signer: IndiscreetNode
@@ -49,7 +50,6 @@ let authKey = ''
 const answered: string[] = []
 
 beforeAll(async () => {
-  world = await startHubWorld()
   await world.test.mine({ blocks: 5 })
   node = await startIndiscreetNode(world.anvil.rpcUrl, rpcKey)
   signer = await startIndiscreetNode(world.anvil.rpcUrl, signerToken)
@@ -69,13 +69,12 @@ beforeAll(async () => {
   const caughtUp = 'clusterd_chain_caught_up{network="mainnet",chain="1"} 1'
   await vi.waitFor(async () => expect(await isCaughtUp()).toContain(caughtUp), DEADLINE)
   authKey = await signIn(daemon, generatePrivateKey())
-}, 120_000)
+})
 afterAll(async () => {
   await daemon?.stop()
   node?.stop()
   signer?.stop()
-  await world?.stop()
-}, 60_000)
+})
 
 async function read(url: string, init?: RequestInit): Promise<number> {
   const response = await fetch(url, init)

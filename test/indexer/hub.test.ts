@@ -15,7 +15,7 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { readEpoch } from '../support/epoch.js'
 import { startHubWorld } from '../support/hubWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startHubWorld())
 

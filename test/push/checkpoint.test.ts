@@ -3,25 +3,21 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CHECKPOINT_EVERY, writeCheckpoints } from '../../src/db/journal/feed.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { checkpointWorker } from '../../src/push/checkpoint.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
+import { useWorld } from '../support/useWorld.js'
 import vector from '../vectors/feed/checkpoint.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
 const { signal } = new AbortController()
 
-let world: ApiWorld
+const world = useWorld(() => startApi())
 const alice = randomAddress()
-
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
 
 const grow = (count: number, from = () => alice) =>
   world.append(

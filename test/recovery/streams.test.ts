@@ -5,7 +5,7 @@ import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 100 }

@@ -5,20 +5,20 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
+import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { reorg } from '../support/miner.js'
+import { useWorld } from '../support/useWorld.js'
 import { addressWord, ask, freshName, freshWallet, hubOf, nameWord, readOwner, registerOn } from '../support/world.js'
 
 const DEADLINE_MS = 30_000
 
-let stack: Stack<'mainnet'>
+const stack = useWorld(() => startStack({ chains: ['1'], seeds: false, blockMs: 200 }))
 let pool: pg.Pool
 
 /** A daemon as in production, whose hub has no policy of its own, over a chain that mines only when a test says so. */
 beforeAll(async () => {
-  stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
   pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
   await hub().test.setIntervalMining({ interval: 0 })
   const file = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
@@ -26,11 +26,8 @@ beforeAll(async () => {
   const path = join(stack.home, 'chains-by-default.json')
   writeFileSync(path, JSON.stringify({ ...file, chains }))
   await stack.daemon.restart({ CLUSTERD_CHAINS: path })
-}, 120_000)
-afterAll(async () => {
-  await pool?.end()
-  await stack?.stop()
 })
+afterAll(() => pool?.end())
 
 const hub = () => hubOf('mainnet', stack)
 const finalized = async () => (await hub().reader.getBlock({ blockTag: 'finalized' })).number

@@ -10,11 +10,12 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { packetOf } from '../contracts/support/bridge.js'
 import { testProgram } from '../setup/built.js'
-import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { startTestDaemon } from '../support/daemon.js'
 import { useServer } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 import { writeKeystore } from '../support/keystore.js'
 import { carry, type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
+import { useWorld } from '../support/useWorld.js'
 import { ask } from '../support/world.js'
 
 /**
@@ -246,15 +247,13 @@ describe('a deployment with a key', () => {
 
 describe('what was deployed', () => {
   const server = useServer()
-  let daemon: TestDaemon
+  const daemon = useWorld(() => startTestDaemon(server.url, readChains(join(folder, 'chains.json'))))
   const at = () => ({ api: daemon.api })
   beforeAll(async () => {
-    daemon = await startTestDaemon(server.url, readChains(join(folder, 'chains.json')))
     // until then it sells no name
     const isWell = async () => expect((await daemon.status()).problems).toEqual([])
     await vi.waitFor(isWell, { timeout: 20_000, interval: 50 })
   })
-  afterAll(() => daemon?.stop())
 
   /** Pays for a name as the API says. */
   async function register(label: string, chain: PublicChain, name: string) {
