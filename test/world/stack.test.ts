@@ -1,7 +1,6 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
 import { checkedCopyOf } from '../../src/testing/chains/anvilState.js'
@@ -17,11 +16,12 @@ import {
 } from '../../src/testing/index.js'
 import { isAlive } from '../../src/testing/processes/processes.js'
 import { ensClients } from '../support/ens.js'
+import { useFolder } from '../support/folder.js'
 import { freshName, freshWallet, quoteOn, type SomeWorld, sendRegistration } from '../support/world.js'
 
 const BLOCK_MS = 200
 
-let base: string
+const base = useFolder()
 const running: { stop(): Promise<void> }[] = []
 
 async function start<N extends Network = Network, L extends ChainLabel = ChainLabel>(
@@ -42,15 +42,9 @@ async function register(stack: SomeWorld): Promise<string> {
 const freeName = ({ networks: { mainnet } }: Stack<'mainnet'>) =>
   ensClients(mainnet.hub, mainnet.ens).viem.getEnsAddress({ name: 'nobody.local.eth' })
 
-beforeAll(() => {
-  base = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-stack-'))
-})
-
 afterEach(async () => {
   for (const part of running.splice(0).reverse()) await part.stop()
 })
-
-afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 
 describe('startStack', { timeout: 180_000 }, () => {
   it('lets a test kill and restart each part, and goes on', async () => {
