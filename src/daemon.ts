@@ -5,6 +5,7 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/distributor.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
+import { readReplicas } from './db/journal/replica/replica.js'
 import { createMemory } from './db/journal/restored.js'
 import { createLeasePool } from './db/pg/leader.js'
 import { Listener } from './db/pg/notify.js'
@@ -28,6 +29,7 @@ import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { relayPlanOf } from './relayer/targets.js'
+import { runProof } from './replica.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -57,6 +59,8 @@ export class Daemon {
   #relays: RelayRun[] = []
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
+  /** Of imported networks. */
+  #proofs: Promise<void>[] = []
   #isStopping = false
   readonly #leases: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
@@ -93,10 +97,13 @@ export class Daemon {
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
-  /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */
+  /** @throws Error with one sentence when a chain, or the database in these roles, can't be used */
   async start(): Promise<void> {
     const { roles } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
+    const replicas = await readReplicas(this.#writePool)
+    if (replicas.size > 0 && roles.some((role) => role !== 'api'))
+      throw new Error('The database was imported, and is read alone: start with `--roles api`.')
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
@@ -110,6 +117,8 @@ export class Daemon {
       if (roles.includes('index'))
         this.#runs.push(runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }))
       this.#startRelayer(ctx, sources)
+      const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
+      if (hub && replicas.has(network)) this.#proofs.push(runProof(ctx, hub.chain))
     }
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)
@@ -146,7 +155,8 @@ export class Daemon {
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
-    const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
+    const running = () =>
+      Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...this.#proofs, ...loops()])
     const pools = [this.#readPool, this.#writePool, this.#leases].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))

@@ -50,6 +50,15 @@ const V01: Tagged = {
 /** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
+/** Tags of routes that ask for more than a feed tells. */
+const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds'].flatMap((tag) => V1[tag]!)
+const BEYOND_FEED_V01 = ['v0.1 registration', 'v0.1 communities'].flatMap((tag) => V01[tag]!)
+
+/** Routes that a replica, filled from another service's feed, can't answer; the list of networks is configuration. */
+export const beyondFeed: ReadonlySet<Route> = new Set(
+  [...BEYOND_FEED, ...BEYOND_FEED_V01].filter((route) => route.path !== '/v1/networks'),
+)
+
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)
 

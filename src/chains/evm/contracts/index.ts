@@ -8,6 +8,7 @@ export {
 } from '../../../../contracts/evm/artifacts/CommunityPayments.js'
 export { hubAbi, hubBytecode } from '../../../../contracts/evm/artifacts/Hub.js'
 export { localMessageLibAbi } from '../../../../contracts/evm/artifacts/local/LocalMessageLib.js'
+export { ownersProbeAbi, ownersProbeBytecode } from '../../../../contracts/evm/artifacts/OwnersProbe.js'
 export { signatureProbeAbi, signatureProbeBytecode } from '../../../../contracts/evm/artifacts/SignatureProbe.js'
 export { spokeAbi, spokeBytecode } from '../../../../contracts/evm/artifacts/Spoke.js'
 export { tokenProbeAbi, tokenProbeBytecode } from '../../../../contracts/evm/artifacts/TokenProbe.js'
