@@ -7,7 +7,7 @@ import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
-import { JSON_OPTION, messageOf } from './cli/output.js'
+import { messageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
@@ -60,7 +60,6 @@ program
   .description('fill an empty database with another service’s public feed: a replica that serves at once')
   .argument('<source>', 'URL or path of a file that `clusterd journal export` wrote')
   .option('--checkpoint <hash...>', 'hash over each network’s events, as its service’s /v1/events/checkpoint gives it')
-  .option(...JSON_OPTION)
   .action(async (source, options) => (await import('./cli/import.js')).importFeed(source, options))
 
 program

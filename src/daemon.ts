@@ -20,6 +20,7 @@ import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from './ops/processMetrics.js'
+import { runWorkers } from './ops/worker.js'
 import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
@@ -29,7 +30,7 @@ import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { relayPlanOf } from './relayer/targets.js'
-import { runProof } from './replica.js'
+import { proofWorker } from './replica.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -57,10 +58,9 @@ export class Daemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
+  readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
-  /** Of imported networks. */
-  #proofs: Promise<void>[] = []
   #isStopping = false
   readonly #leases: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
@@ -118,7 +118,8 @@ export class Daemon {
         this.#runs.push(runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }))
       this.#startRelayer(ctx, sources)
       const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
-      if (hub && replicas.has(network)) this.#proofs.push(runProof(ctx, hub.chain))
+      const proof = hub && proofWorker(this.#writePool, hub.chain.forUse('judge'))
+      if (proof && replicas.has(network)) this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
     }
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)

@@ -1,53 +1,42 @@
 import type pg from 'pg'
 import type { EvmChain } from './chains/evm/chain.js'
+import { getHeader } from './chains/evm/logs.js'
+import { transient } from './chains/rpc/errors.js'
 import { readHead } from './db/journal/head.js'
 import { markProved, readRegistered, readReplicas } from './db/journal/replica/replica.js'
-import type { Context } from './ops/context.js'
-import { runWorkers, type Worker } from './ops/worker.js'
-import { assertOwners, OWNERS_AT_ONCE, provingBlock } from './record/owners.js'
+import type { Worker } from './ops/worker.js'
+import { assertOwners, OWNERS_AT_ONCE } from './record/owners.js'
 
 /** Name of the loop whose failure says which name is wrong. */
 export const PROOF = 'the proof of the names'
-/** Pause after which a process sees that more was imported, ms. */
-const POLL_MS = 30_000
 
 /**
- * Asks the hub for the owner of each name of an imported network, and writes down that all are right.
- * @param alive called after each question
- * @returns the block as of which they are
- * @throws ForgedNameError that names the first that is not; ChainUnavailableError
+ * Asks the hub of an imported network, as of its newest confirmed block, for the owner of each name that is not proved
+ * yet, and writes down that all are right.
+ * @throws Error that names the first that is not; ChainUnavailableError
  */
-export async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void = () => {}): Promise<number> {
+export async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void = () => {}): Promise<void> {
   const { network } = hub
+  if ((await readReplicas(pool)).get(network) !== 0) return
   const { publicSeq } = await readHead(pool, network)
-  const block = await provingBlock(hub)
-  for (let after = 0; ; ) {
-    const names = await readRegistered(pool, network, { after, limit: OWNERS_AT_ONCE })
-    if (names.length === 0) break
-    await assertOwners(
-      hub,
-      block,
-      names.map(({ body }) => body),
-    )
+  const { confirmed } = await hub.heads()
+  const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
+  if (!block) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
+  for (let after = 0; ; alive()) {
+    const names = await readRegistered(pool, network, after, OWNERS_AT_ONCE)
+    const bodies = names.map(({ body }) => body)
+    if (bodies.length === 0) break
+    await assertOwners(hub, block, bodies)
     after = names.at(-1)!.seq
-    alive()
   }
-  await markProved(pool, network, { block: block.number, publicSeq })
-  return block.number
+  await markProved(pool, network, block.number, publicSeq)
 }
 
-/** Proves what was imported, and what is imported later, until the signal. */
-export function runProof({ network, pool, log, loops, signal }: Context, hub: EvmChain): Promise<void> {
-  const worker: Worker = {
-    ...{ name: PROOF, fields: { network }, pollMs: POLL_MS },
-    async step(_, alive) {
-      if ((await readReplicas(pool)).get(network) !== 0) return 'idle'
-      const block = await proveNames(pool, hub.forUse('judge'), alive)
-      log.info({ network, block }, 'the hub gave each imported name to whom the feed says')
-      return 'idle'
-    },
-  }
-  return runWorkers([worker], { log, loops, signal }).catch((err: Error) => {
-    if (!signal.aborted) log.error({ network, err }, 'the proof of the names has ended')
-  })
-}
+/** Proves what was imported, and what is imported later. */
+export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
+  ...{ name: PROOF, fields: { network: hub.network }, pollMs: 30_000 },
+  async step(_, alive) {
+    await proveNames(pool, hub, alive)
+    return 'idle'
+  },
+})

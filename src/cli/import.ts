@@ -5,23 +5,13 @@ import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { readChains, readEnvironment } from '../config/index.js'
-import { FeedImport, type Imported } from '../db/journal/replica/import.js'
+import { beginImport, type FeedImport } from '../db/journal/replica/import.js'
 import { readReplicas } from '../db/journal/replica/replica.js'
 import { migrate } from '../db/pg/migrate.js'
 import { createPool, inTransaction } from '../db/pg/pool.js'
 import { toHex } from '../registry/primitives/bytes.js'
-import type { Network } from '../registry/primitives/network.js'
 import { proveNames } from '../replica.js'
 import { withDatabase } from './database.js'
-import { printJson } from './output.js'
-
-type Result = Omit<Imported, 'hash'> & { checkpoint: string; provedBlock: number | null }
-
-export interface ImportOptions {
-  /** Hashes over the feeds that are expected, hex. */
-  checkpoint?: readonly string[]
-  json?: boolean
-}
 
 /** An event has some 400 characters. */
 const LONGEST_LINE = 4_096
@@ -34,43 +24,32 @@ const SILENT_MS = 60_000
  * `clusterd import`: fills an empty database with the public feed of another service, or brings one up to date that was
  * filled so. All of it or, when anything fails, nothing.
  * @param source URL or path of a file of `clusterd journal export`
- * @throws Error with one sentence, which names the line at fault
+ * @throws Error with one sentence, which names the line, or the name, at fault
  */
-export async function importFeed(source: string, { checkpoint = [], json }: ImportOptions): Promise<void> {
-  await withDatabase(async (url) => {
+export const importFeed = (source: string, { checkpoint = [] }: { checkpoint?: readonly string[] }): Promise<void> =>
+  withDatabase(async (url) => {
     await migrate(url)
     const pool = createPool({ url, max: 2, applicationName: 'clusterd import', idleTransactionMs: SILENT_MS })
     try {
-      const imported = await inTransaction(pool, (client) => takeIn(client, source, checkpoint))
-      const proved = await prove(pool)
-      const results = imported.map(({ hash, ...one }) => {
-        return { ...one, checkpoint: toHex(hash), provedBlock: proved.get(one.network) ?? null }
-      })
-      if (json) printJson({ networks: results })
-      else results.forEach(print)
+      await inTransaction(pool, (client) => takeIn(client, source, checkpoint))
+      await prove(pool)
+      for (const [network, block] of await readReplicas(pool))
+        console.log(
+          `${network}: ${block > 0 ? `the hub gave these names, block ${block}` : 'not proved by the hub yet'}`,
+        )
     } finally {
       await pool.end()
     }
   })
-}
 
-function print({ network, generation, count, added, checkpoint, provedBlock }: Result): void {
-  const trust = provedBlock === null ? 'taken from its service, not proved yet' : `proved at block ${provedBlock}`
-  console.log(`${network}: ${added} of ${count} events of feed ${generation} are new, checkpoint ${checkpoint}`)
-  console.log(`${network}: the owners of its names are ${trust}`)
-}
-
-async function takeIn(client: pg.ClientBase, source: string, expected: readonly string[]): Promise<Imported[]> {
-  const imported: Imported[] = []
-  let at = null as { network: Network; feed: FeedImport } | null
+async function takeIn(client: pg.ClientBase, source: string, expected: readonly string[]): Promise<void> {
+  let feed = null as FeedImport | null
   let line = 0
   const end = async () => {
-    if (at) imported.push(await at.feed.end())
-  }
-  const feedOf = async (network: Network) => {
-    await end()
-    at = { network, feed: await FeedImport.begin(client, network) }
-    return at
+    if (!feed) return
+    const { network, added, count, generation, hash } = await feed.end()
+    console.log(`${network}: ${added} of ${count} events of feed ${generation} are new, checkpoint ${toHex(hash)}`)
+    if (expected.length > 0 && !expected.includes(toHex(hash))) throw new Error(`that is not the checkpoint expected.`)
   }
   const packed = await open(source)
   // a pipeline would tell that the rest was aborted, and not why
@@ -85,24 +64,23 @@ async function takeIn(client: pg.ClientBase, source: string, expected: readonly 
       for (const text of lines) {
         line += 1
         const network = text.startsWith('{"id":"t-') ? 'testnet' : 'mainnet'
-        const { feed } = at?.network === network ? at : await feedOf(network)
+        if (feed?.network !== network) {
+          await end()
+          feed = await beginImport(client, network)
+        }
         try {
           feed.take(text)
         } catch (error) {
           throw new Error(`line ${line}: ${(error as Error).message}.`)
         }
       }
-      await at?.feed.flush()
+      await feed?.flush()
     }
   } finally {
     packed.destroy()
   }
-  if (rest !== '') throw new Error('the file ends within a line.')
+  if (rest !== '' || !feed) throw new Error(feed ? 'the file ends within a line.' : 'the file has no events.')
   await end()
-  if (imported.length === 0) throw new Error('the file has no event.')
-  const wrong = imported.find(({ hash }) => expected.length > 0 && !expected.includes(toHex(hash)))
-  if (wrong) throw new Error(`the events of ${wrong.network} make ${toHex(wrong.hash)}, and not the checkpoint.`)
-  return imported
 }
 
 async function open(source: string): Promise<Readable> {
@@ -112,19 +90,14 @@ async function open(source: string): Promise<Readable> {
   return Readable.fromWeb(body)
 }
 
-/** Proves what is imported and not proved yet, by the hubs of the chains file; nothing where there is none. */
-async function prove(pool: pg.Pool): Promise<Map<Network, number>> {
-  const replicas = await readReplicas(pool)
+/** Proves what is imported by the hubs of the chains file, where there is one and they answer. */
+async function prove(pool: pg.Pool): Promise<void> {
   const { chainsFile } = readEnvironment()
-  if (existsSync(chainsFile))
-    for (const config of readChains(chainsFile).chains) {
-      if (config.role !== 'hub' || replicas.get(config.network) !== 0) continue
-      const hub = createEvmChain({ config, chain: 0, rpc: createChainRpc(config) })
-      try {
-        replicas.set(config.network, await proveNames(pool, hub))
-      } catch (error) {
-        if (!(error instanceof ChainUnavailableError)) throw error
-      }
-    }
-  return new Map([...replicas].filter(([, block]) => block > 0))
+  const chains = existsSync(chainsFile) ? readChains(chainsFile).chains : []
+  for (const config of chains.filter(({ role }) => role === 'hub')) {
+    const hub = createEvmChain({ config, chain: 0, rpc: createChainRpc(config) })
+    await proveNames(pool, hub).catch((error) => {
+      if (!(error instanceof ChainUnavailableError)) throw error
+    })
+  }
 }

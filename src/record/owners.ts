@@ -1,8 +1,7 @@
 import { encodeDeployData, type Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
-import { getHeader, type Header } from '../chains/evm/logs.js'
-import { transient } from '../chains/rpc/errors.js'
+import type { Header } from '../chains/evm/logs.js'
 import { BID_WORDS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -10,23 +9,10 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 /** Names that a hub is asked for at once: the answer is to be no longer than code may be (EIP-170). */
 export const OWNERS_AT_ONCE = 700
 
-/** A registration that the hub does not know so: its name, or its owner, was altered. */
-export class ForgedNameError extends Error {
-  override name = 'ForgedNameError'
-}
-
-/** Block as of which a hub is asked: the newest that is confirmed. @throws ChainUnavailableError */
-export async function provingBlock(hub: EvmChain): Promise<Header> {
-  const { confirmed } = await hub.heads()
-  const header = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
-  if (!header) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
-  return header
-}
-
 /**
  * Holds registrations against the hub's own word, `ownerOf` as of a block (EIP-1898): of two nodes where two answer.
  * @param bodies of the bids that won the names, at most `OWNERS_AT_ONCE`
- * @throws ForgedNameError that names the first that the hub gave to somebody else, or to nobody; ChainUnavailableError
+ * @throws Error that names the first that the hub gave to somebody else, or to nobody; ChainUnavailableError
  */
 export async function assertOwners(hub: EvmChain, { hash, number }: Header, bodies: readonly Buffer[]): Promise<void> {
   const names = bodies.map((body) => toHex(bidNameWord(body)))
@@ -37,6 +23,6 @@ export async function assertOwners(hub: EvmChain, { hash, number }: Header, bodi
   for (const [i, body] of bodies.entries()) {
     if (owners.subarray(32 * i, 32 * i + 32).equals(body.subarray(BID_WORDS.from, BID_WORDS.amount))) continue
     const { wallet, name } = decodeBid(body)
-    throw new ForgedNameError(`the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${number}`)
+    throw new Error(`the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${number}`)
   }
 }

@@ -1,13 +1,12 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import { lockKeys } from '../pg/codes.js'
-import { requireCauses } from './replica/replica.js'
 
 /**
  * Runs work with a schema of its own, beside which none of its kind may run in the network. The connection is destroyed
  * afterwards, not pooled: search path and prepared statements belong to the work.
  * @param work gets the schema's name: it is not there yet, and is removed at the end with what is left in it
- * @throws Error while another such work of the network runs, or where the network was imported
+ * @throws Error while another such work of the network runs
  */
 export async function alone<T>(
   pool: pg.Pool,
@@ -15,7 +14,6 @@ export async function alone<T>(
   kind: 'rewind' | 'replay',
   work: (client: pg.PoolClient, schema: string) => Promise<T>,
 ): Promise<T> {
-  await requireCauses(pool, network)
   const client = await pool.connect()
   const schema = `${kind}_${network}`
   const drop = () => client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)

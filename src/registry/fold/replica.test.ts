@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { FEED_START, feedHash } from './feedHash.js'
-import { createFeedReader } from './feedLine.js'
+import { createTeller, entriesOf } from './replica.js'
 
+const read = createTeller('mainnet')
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 const CLUSTER = `0x${'5f'.repeat(32)}`
 const line = (type: string, data: object, more: object = {}) =>
@@ -10,16 +10,24 @@ const registered = (data: object = {}, more: object = {}) =>
   line('REGISTER_NAME', { name: 'foobar', wei_amount: '10', cluster_id: CLUSTER, ...data }, more)
 
 describe('a line of a feed', () => {
-  it('is read as its event, and goes into the hash', () => {
-    const reader = createFeedReader('mainnet')
-    const { event, ids, number, generation } = reader.read(registered())
-    expect({ event, ids, number, generation }).toEqual({
-      event: { type: 'REGISTER_NAME', cluster: 0, name: 'foobar', amountWei: 10n },
-      ...{ ids: [CLUSTER], number: 7, generation: 3 },
-    })
+  it('is read as its event', () => {
+    const { event, ids, number, generation } = read(registered()).told
+    expect({ ids, number, generation }).toEqual({ ids: [CLUSTER], number: 7, generation: 3 })
+    expect(event).toMatchObject({ type: 'REGISTER_NAME', cluster: 0, name: 'foobar', amountWei: 10n })
     const moved = line('TRANSFER_NAME', { name: 'foobar', to: CLUSTER, from_cluster_id: `0x${'60'.repeat(32)}` })
-    expect(reader.read(moved).ids).toHaveLength(2)
-    expect(reader.hash()).toEqual([registered(), moved].reduce(feedHash, FEED_START))
+    expect(read(moved).told.ids).toHaveLength(2)
+  })
+
+  it('is one entry with those before it that a change or a bid makes together', () => {
+    const added = (address: string, more: object = {}) =>
+      line('ADD_WALLET', { name: 'main', address, cluster_id: CLUSTER, is_verified: true, is_backed_up: false }, more)
+    const [made, other] = [line('CREATE_CLUSTER', { cluster_id: CLUSTER }), WALLET.replace('a', 'b')]
+    const sizes = (...lines: string[]) => entriesOf(lines.map((one) => read(one).told)).map((one) => one.length)
+    expect(sizes(made, added(WALLET), registered(), registered())).toEqual([3, 1])
+    expect(sizes(made, added(WALLET), added(other), registered())).toEqual([3, 1])
+    expect(sizes(made, added(other), registered())).toEqual([2, 1])
+    expect(sizes(added(WALLET), added(other, { timestamp: 1_795_161_600_124 }))).toEqual([1, 1])
+    expect(sizes(added(WALLET), added(other, { from: other }))).toEqual([1, 1])
   })
 
   it.each([
@@ -44,6 +52,6 @@ describe('a line of a feed', () => {
     'null',
     '',
   ])('is no other text: %s', (text) => {
-    expect(() => createFeedReader('mainnet').read(text)).toThrow(RangeError)
+    expect(() => read(text)).toThrow('no event of the feed')
   })
 })
