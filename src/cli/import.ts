@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
 import { readChains, readEnvironment } from '../config/index.js'
+import { readLeaders } from '../db/deployment/leaders.js'
 import { beginImport, type FeedImport } from '../db/journal/replica/import.js'
 import { readReplicas } from '../db/journal/replica/replica.js'
 import { migrate } from '../db/pg/migrate.js'
@@ -31,6 +32,7 @@ export const importFeed = (source: string, { checkpoint = [] }: { checkpoint?: r
     await migrate(url)
     const pool = createPool({ url, max: 2, applicationName: 'clusterd import', idleTransactionMs: SILENT_MS })
     try {
+      if ((await readLeaders(pool)).length > 0) throw new Error('a daemon indexes into this database: stop it first.')
       await inTransaction(pool, (client) => takeIn(client, source, checkpoint))
       await prove(pool)
       for (const [network, block] of await readReplicas(pool))

@@ -26,6 +26,8 @@ describe('a line of a feed', () => {
     expect(sizes(made, added(WALLET), registered(), registered())).toEqual([3, 1])
     expect(sizes(made, added(WALLET), added(other), registered())).toEqual([3, 1])
     expect(sizes(made, added(other), registered())).toEqual([2, 1])
+    expect(sizes(made, added(WALLET), registered({ cluster_id: `0x${'60'.repeat(32)}` }))).toEqual([2, 1])
+    expect(sizes(made, added(WALLET).replace('verified":true', 'verified":false'), registered())).toEqual([2, 1])
     expect(sizes(added(WALLET), added(other, { timestamp: 1_795_161_600_124 }))).toEqual([1, 1])
     expect(sizes(added(WALLET), added(other, { from: other }))).toEqual([1, 1])
   })

@@ -89,15 +89,16 @@ export function entriesOf(events: readonly ToldEvent[]): ToldEvent[][] {
   return entries
 }
 
-function goesOn(entry: readonly ToldEvent[], { event, actor, atMs }: ToldEvent): boolean {
+function goesOn(entry: readonly ToldEvent[], { event, actor, atMs, ids }: ToldEvent): boolean {
   const last = entry.at(-1)!
   if (atMs !== last.atMs || entry.length === MOST_EVENTS || !isSame(actor, last.actor)) return false
   const { type } = last.event
   if (event.type === 'ADD_WALLET') return type === 'CREATE_CLUSTER' || type === 'ADD_WALLET'
   // a bid that made its wallet's cluster
   if (event.type !== 'REGISTER_NAME' || type !== 'ADD_WALLET' || entry.length !== 2) return false
-  const { name, wallet } = last.event
-  return entry[0]!.event.type === 'CREATE_CLUSTER' && name === DEFAULT_WALLET_NAME && isSame(wallet, actor)
+  const { name, wallet, isVerified, isBackedUp } = last.event
+  const isFirst = name === DEFAULT_WALLET_NAME && isSame(wallet, actor) && isVerified && !isBackedUp
+  return isFirst && entry[0]!.event.type === 'CREATE_CLUSTER' && entry.every((one) => one.ids[0] === ids[0])
 }
 
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)

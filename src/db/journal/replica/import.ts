@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { createTeller, entriesOf, foldTold, keysOfTold, type ToldEvent } from '../../../registry/fold/replica.js'
 import { FEED_START, hashWith } from '../../../registry/journal/feedHash.js'
 import type { Network } from '../../../registry/primitives/network.js'
-import { readLeaders } from '../../deployment/leaders.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { notify } from '../../pg/notify.js'
 import { pipelined } from '../../pg/pipeline.js'
@@ -22,14 +21,13 @@ export type FeedImport = Awaited<ReturnType<typeof beginImport>>
 
 /**
  * Begins to take the feed of a network in, in the caller's transaction: nothing of it is seen before that commits.
- * @throws Error for a network with a journal of its own, or while a daemon indexes
+ * @throws Error for a network with a journal of its own
  */
 export async function beginImport(client: pg.ClientBase, network: Network) {
   let head = await lockHead(client, network, null)
   const isKnown = (await readReplicas(client)).has(network)
   if (!isKnown && head.seq > 0)
     throw new Error(`the database has a journal of ${network} of its own: name an empty one.`)
-  if ((await readLeaders(client)).length > 0) throw new Error('a daemon indexes into this database: stop it first.')
   const known: FeedCheckpoint = isKnown
     ? await readCheckpoint(client, network)
     : { generation: 0, count: 0, hash: FEED_START }
