@@ -33,20 +33,19 @@ await runBench(async ({ home, onEnd }) => {
   onEnd(() => postgres.stop())
   const hub = { network: 'mainnet', label: '1', role: 'hub', chainId: 1, contract: `0x${'11'.repeat(20)}` }
   const chains = join(home, 'chains.json')
-  writeFileSync(chains, JSON.stringify({ chains: [{ ...hub, rpcUrls: ['http://127.0.0.1:9'] }] }))
-  const env = { ...process.env, DATABASE_URL: postgres.url, TOKEN_KEY: `0x${'5b'.repeat(32)}`, PORT: '3999' }
+  const keys = { TOKEN_KEY: `0x${'5b'.repeat(32)}`, PORT: '3999', OPS_PORT: '0' }
+  const env = { ...process.env, ...keys, DATABASE_URL: postgres.url, CLUSTERD_CHAINS: chains }
   const startMs = performance.now()
   execFileSync('node', [cli, 'import', file], { env, stdio: 'inherit' })
   const importedMs = performance.now()
-  const daemon = spawn('node', [cli, 'start', '--roles', 'api'], {
-    env: { ...env, CLUSTERD_CHAINS: chains, OPS_PORT: '0' },
-  })
+  writeFileSync(chains, JSON.stringify({ chains: [{ ...hub, rpcUrls: ['http://127.0.0.1:9'] }] }))
+  const daemon = spawn('node', [cli, 'start', '--roles', 'api'], { env })
   onEnd(async () => daemon.kill())
+  const url = `http://127.0.0.1:3999/v1/names/address/${walletOf(names - 1)}`
   for (let answer = ''; !answer.includes(`"name-${names - 1}"`); )
-    answer = await fetch(`http://127.0.0.1:3999/v1/names/address/${walletOf(names - 1)}`).then(
-      (one) => one.text(),
-      () => '',
-    )
+    answer = await fetch(url)
+      .then((one) => one.text())
+      .catch(() => '')
   console.log(`${names} names: imported in ${((importedMs - startMs) / 1_000).toFixed(1)} s, the first answer after`)
   console.log(`${((performance.now() - startMs) / 1_000).toFixed(1)} s on ${await describeMachine(postgres.url)}`)
 })

@@ -36,9 +36,7 @@ export const importFeed = (source: string, { checkpoint = [] }: { checkpoint?: r
       await inTransaction(pool, (client) => takeIn(client, source, checkpoint))
       await prove(pool)
       for (const [network, block] of await readReplicas(pool))
-        console.log(
-          `${network}: ${block > 0 ? `the hub gave these names, block ${block}` : 'not proved by the hub yet'}`,
-        )
+        console.log(`${network}: ${block > 0 ? `proved by the hub's block ${block}` : 'not proved by the hub yet'}`)
     } finally {
       await pool.end()
     }
@@ -51,7 +49,7 @@ async function takeIn(client: pg.ClientBase, source: string, expected: readonly 
     if (!feed) return
     const { network, added, count, generation, hash } = await feed.end()
     console.log(`${network}: ${added} of ${count} events of feed ${generation} are new, checkpoint ${toHex(hash)}`)
-    if (expected.length > 0 && !expected.includes(toHex(hash))) throw new Error(`that is not the checkpoint expected.`)
+    if (expected.length > 0 && !expected.includes(toHex(hash))) throw new Error('that is not the checkpoint expected.')
   }
   const packed = await open(source)
   // a pipeline would tell that the rest was aborted, and not why

@@ -54,7 +54,7 @@ describe('a replica', () => {
     const quote = { network: '1', sender: wallet.address, names: [{ name: freshName() }] }
     expect(await ask('POST', '/v1/names/register/evm', quote, daemon)).toMatchObject({ status: 503 })
     await daemon.stop()
-    expect(await run(['import', file], url)).toContain('mainnet: the hub gave these names, block')
+    expect(await run(['import', file], url)).toContain('mainnet: proved by the hub')
   })
 
   it('with an altered name, or owner, is found by the hub, which names it', async () => {

@@ -207,7 +207,7 @@ function applyToWallet(work: Work, event: WalletEvent, misfit: () => Error): voi
   if (event.type === 'REMOVE_WALLET') removeWallet(work, cluster, keyOf(address))
   else if (event.type === 'BACKUP_WALLET') setWallet(work, { ...updated, isBackedUp: true })
   else if (event.type === 'VERIFY_WALLET') {
-    event.name = entry.name
+    Object.assign(event, { name: entry.name, isVerified: true })
     setWallet(work, { ...updated, isVerified: true })
   } else {
     event.isVerified = entry.isVerified
