@@ -50,13 +50,16 @@ const V01: Tagged = {
 /** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
-/** Tags of routes that ask for more than a feed tells. */
-const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds'].flatMap((tag) => V1[tag]!)
-const BEYOND_FEED_V01 = ['v0.1 registration', 'v0.1 communities'].flatMap((tag) => V01[tag]!)
+/** Tags whose routes ask for more than a feed tells, or write. */
+const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds', 'Authentication', 'API keys'].concat([
+  'v0.1 registration',
+  'v0.1 communities',
+  'v0.1 authentication',
+])
 
-/** Routes that a replica, filled from another service's feed, can't answer; the list of networks is configuration. */
+/** Routes that a replica, filled from another service's feed, has no answer to; the networks are configuration. */
 export const beyondFeed: ReadonlySet<Route> = new Set(
-  [...BEYOND_FEED, ...BEYOND_FEED_V01].filter((route) => route.path !== '/v1/networks'),
+  BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
 )
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>

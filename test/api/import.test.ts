@@ -101,6 +101,7 @@ describe('an import of an export', () => {
     const name = [...mirrorOf(await readFeed(world)).names.keys()][0]!
     for (const path of [
       `/v1/communities/${name}`,
+      '/v1/keys',
       `/v1/refunds/0x${'12'.repeat(20)}`,
       `/v1/names/register/tx/0x${'12'.repeat(32)}`,
     ])
