@@ -28,6 +28,7 @@ const TARGETS: readonly Target[] = [
   { file: 'src/Spoke.sol' },
   { file: 'src/SignatureProbe.sol' },
   { file: 'src/TokenProbe.sol' },
+  { file: 'src/OwnersProbe.sol' },
   { file: 'src/CommunityPayments.sol' },
   { file: 'src/AirdropDistributor.sol' },
   { file: 'src/EnsResolver.sol' },

@@ -7,7 +7,7 @@ import { type ConnectionLimits, isServed, protectServer, SERVER_LIMITS } from '.
 import { type ContextDeps, createContexts } from './http/context.js'
 import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { createGate } from './limits/gate.js'
-import { routes } from './routes.js'
+import { beyondFeed, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
@@ -38,7 +38,7 @@ export function createApi(deps: ApiDeps) {
     if (isClosing) exchange.res.shouldKeepAlive = false
     answer(exchange, ...answered)
   }
-  const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool) }
+  const serving = { finish, beyondFeed, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
   const servePage = createPageServer(serving)
   // the page of a name has any first part of a path
