@@ -7,7 +7,7 @@ import type { CommunityRules } from './rules.js'
 const T0 = Date.UTC(2026, 10, 20, 8)
 const ASKED = { network: '1', token: 'native', recipient: RECIPIENT }
 const costing = (amount: bigint | null, recipient = RECIPIENT) =>
-  amount === null ? FREE : costingOf(amount, { recipient })
+  amount === null ? { ...FREE } : costingOf(amount, { recipient })
 const at = (minutes: number, rules: CommunityRules): RulesVersion => ({ atMs: T0 + minutes * MINUTE_MS, rules })
 const lowest = (history: RulesVersion[], minutes: number) => lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
 
