@@ -1,6 +1,5 @@
 import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
 import { findChain } from '../../db/journal/chains.js'
-import { readCheckpoint } from '../../db/journal/feed.js'
 import { readHead } from '../../db/journal/head.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -9,6 +8,7 @@ import { ok } from '../http/answer.js'
 import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { CheckpointSchema, checkpointAnswer } from './events.js'
 
 const count = z.int().min(0)
 
@@ -63,13 +63,13 @@ const proof = route.get('/v1/proof', {
     block: z.int(),
     blockHash: word.nullable(),
     contracts: z.array(z.object(recorded)),
-    checkpoint: z.object({ generation: z.int(), count, hash: word }),
+    checkpoint: CheckpointSchema,
   }),
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
     // read first: what it has of the hub is of the block, or earlier
-    const { generation, count, hash } = await readCheckpoint(pool, network)
+    const checkpoint = await checkpointAnswer(context)
     const { nextBlock = 0, parentHash = null, record = null } = (await findChain(pool, network, label)) ?? {}
     const contracts = []
     const known = parentHash && record?.subarray(0, WORD).equals(parentHash) ? record : Buffer.alloc(0)
@@ -78,7 +78,7 @@ const proof = route.get('/v1/proof', {
       contracts.push({ address, recordHash: toHex(known.subarray(at + ADDRESS, at + ADDRESS + WORD)) })
     }
     const place = { network: label, block: nextBlock - 1, blockHash: parentHash && toHex(parentHash) }
-    return ok({ ...place, contracts, checkpoint: { generation, count, hash: toHex(hash) } })
+    return ok({ ...place, contracts, checkpoint })
   },
 })
 
