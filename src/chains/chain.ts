@@ -131,25 +131,24 @@ export interface CommunityPaymentRequest {
   referral: Uint8Array | null
 }
 
-/** Transaction data of a community payment on an EVM chain. */
-export interface EvmCommunityPayment {
-  to: Hex
-  data: Hex
-  value: bigint
-  /** Transaction to send first when the payer's allowance is too small. */
+/** Transaction that somebody has to sign; that of Solana is unsigned and serialized, in base64. */
+export type UnsignedTransaction =
+  | { type: 'evm'; to: Hex; data: Hex; value: bigint }
+  | { type: 'solana'; base64: string }
+
+/** Community payment; its approvals are transactions on an EVM chain. */
+export type CommunityPayment = UnsignedTransaction & {
+  /** To be sent first, when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
-  /** Transaction to send before the approval: some tokens take none while an allowance is left (USDT on Ethereum). */
+  /** To be sent before the approval: some tokens take none while an allowance is left (USDT on Ethereum). */
   approvalReset?: { to: Hex; data: Hex }
 }
 
 /** Signs the relayer role's word for a release. */
 export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
-/** Transaction data of a community payment on Solana: an unsigned legacy transaction. */
-export type SolanaCommunityPayment = { base64: string }
-
 /** Communities on a chain: balances for their requirements, and payments for their names. */
-export interface CommunityPort<Payment> {
+export interface CommunityPort {
   /** Network label of the interface: "1", "8453", "solana", ... */
   readonly label: string
   /** Address that takes payments, a contract or a program; null where none are taken. */
@@ -165,7 +164,7 @@ export interface CommunityPort<Payment> {
   /** Tells whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
-  communityPayment(request: CommunityPaymentRequest): Promise<Payment>
+  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
   /**
    * Transaction with which the recipient of payments in one token takes them; null where none is needed or taken.
    */
@@ -174,9 +173,6 @@ export interface CommunityPort<Payment> {
     sign: ReleaseSigner,
   ): Promise<{ to: Hex; data: Hex } | null>
 }
-
-/** Transaction with which somebody takes what is owed; on Solana unsigned, in base64. */
-export type RefundTransaction = { type: 'evm'; to: Hex; data: Hex; value: bigint } | { type: 'solana'; base64: string }
 
 /** Money that a chain's contract or program owes to a payer, or holds of it. */
 export interface OwedMoney {
@@ -188,7 +184,7 @@ export interface OwedMoney {
   /** Time from which on the payer may take it, ms; null for now. */
   fromMs: number | null
   /** Null until then. */
-  transaction: RefundTransaction | null
+  transaction: UnsignedTransaction | null
 }
 
 /** Question for what a chain owes to a payer. */
@@ -217,11 +213,12 @@ export interface EvmRefundPort {
    * @returns null for a contract on a spoke without a receiver: the same address on the hub may be nobody's
    * @throws ChainUnavailableError, BridgeError
    */
-  withdrawal(bidder: string, to: string | null): Promise<RefundTransaction | null>
+  withdrawal(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
 }
 
 /** A chain as the API sees it: transactions, quotes, packets. */
-export interface ChainPort extends CommunityPort<EvmCommunityPayment> {
+export interface ChainPort extends CommunityPort {
+  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
   readonly network: Network
   /** Chain number in the database. */
   readonly chain: number
@@ -287,7 +284,7 @@ export interface SolanaQuote extends Quote {
 }
 
 /** A network's Solana cluster as the API sees it. */
-export interface SolanaPort extends CommunityPort<SolanaCommunityPayment> {
+export interface SolanaPort extends CommunityPort {
   readonly network: Network
   /** Chain number in the database, null until the cluster was first reached. */
   readonly chain: number | null

@@ -5,7 +5,7 @@ import { familyOf } from '../registry/primitives/network.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
 
 /** Source of balances, one per chain. */
-export type BalancePort = Pick<CommunityPort<unknown>, 'label' | 'tokenBalance'>
+export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
 
 export interface RequirementInputsQuestion {
   /** Future owner of the name, in the stored form. */

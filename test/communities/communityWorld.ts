@@ -4,12 +4,7 @@ import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/t
 import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
-import {
-  ChainUnavailableError,
-  type CommunityPaymentRequest,
-  type EvmCommunityPayment,
-  type ReleaseSigner,
-} from '../../src/chains/chain.js'
+import { ChainUnavailableError, type CommunityPaymentRequest, type ReleaseSigner } from '../../src/chains/chain.js'
 import { structOf } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import type { BalancePort } from '../../src/chains/requirementInputs.js'
@@ -99,12 +94,12 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const payer = world.wallet(by).address.toLowerCase()
     return { community, name, payer, referral: null, price: { network: on, token, amount, recipient } }
   }
-  const quote = (pay: Pay): Promise<EvmCommunityPayment> => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
+  const quote = (pay: Pay) => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
 
   /** Sends the port's calls of a payment, approvals first. A fixed gas limit has reverting calls mined too. */
   async function pay(what: Pay): Promise<{ tx: Hex; id: Hex | null }> {
     const { on = '1', by = 1 } = what
-    const { approval, approvalReset, ...payment } = await quote(what)
+    const { type: _, approval, approvalReset, ...payment } = await quote(what)
     const wallet = sideOf(on).walletClient(by)
     for (const first of [approvalReset, approval]) if (first) await mined(on, await wallet.sendTransaction(first))
     const receipt = await mined(on, await wallet.sendTransaction({ ...payment, gas: 500_000n }))

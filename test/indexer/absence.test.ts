@@ -51,7 +51,7 @@ it('a payment that a reorg took away while nobody looked is forgotten, and holds
       ...{ community: 'club', name: 'gone', payer: world.wallet(1).address.toLowerCase(), referral: null },
       price: { network: label, token: 'native', amount: 1_000n, recipient },
     }
-    const { approval, approvalReset, ...payment } = await chain.communityPayment(request)
+    const { type: _, ...payment } = await chain.communityPayment(request)
     const hash = await world[side].walletClient(1).sendTransaction({ ...payment, gas: 500_000n })
     await receiptOf(world[side].public, hash)
     await world.index()

@@ -4,7 +4,6 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
-import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { ADDRESS_PROBLEM } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -27,46 +26,6 @@ export interface AddedInput {
 }
 
 export type RenamedInput = Pick<AddedInput, 'address' | 'name'>
-
-/** Creates the caller's cluster, unless it is verified in one already. @returns the cluster's id */
-export const createCluster = (context: Context, author: Author): Promise<Buffer> =>
-  change(context, { changes: [{ kind: 'create_cluster', actor: author.wallet }] })
-
-/**
- * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
- * @returns the cluster's id
- * @throws ApiError unsupported_address, invalid_name, invalid_request; wallet_exists, wallet_name_taken,
- *   already_public, wallet_limit
- */
-export const addWallets = (context: Context, author: Author, input: readonly AddedInput[]) =>
-  change(context, { changes: [addition(author.wallet, input)] })
-
-/** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addWallets`, and not_in_cluster */
-export const renameWallets = (context: Context, author: Author, input: readonly RenamedInput[]) =>
-  change(context, { changes: [renaming(author.wallet, input)] })
-
-/**
- * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
- * @throws ApiError unsupported_address, invalid_request, not_in_cluster, last_verified_wallet
- */
-export const removeWallets = (context: Context, author: Author, input: readonly string[]) =>
-  change(context, { changes: [removal(author.wallet, input)] })
-
-/**
- * Verifies the caller in a cluster that lists it.
- * @throws ApiError invalid_request, not_found, not_invited, names_would_reveal, names_moving
- */
-export function verifyWallet(context: Context, author: Author, input: string): Promise<Buffer> {
-  const clusterId = parseClusterId(input)
-  if (!clusterId) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
-  return change(context, { changes: [{ kind: 'verify_wallet', actor: author.wallet, clusterId }] })
-}
-
-/** Marks a wallet of the caller's cluster as backed up. @throws ApiError unsupported_address, not_in_cluster */
-export function confirmBackup(context: Context, author: Author, input: string): Promise<Buffer> {
-  const [address] = addresses([input], () => 'address')
-  return change(context, { changes: [{ kind: 'confirm_backup', actor: author.wallet, address: address!.bytes }] })
-}
 
 /**
  * Removes, renames and adds wallets of one cluster in this order, all or none.
@@ -93,6 +52,11 @@ const inList: PathOf = (i) => `[${i}]`
 export const alone: PathOf = () => ''
 const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
 
+/**
+ * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
+ * @throws ApiError unsupported_address, invalid_name, invalid_request; once it is made wallet_exists,
+ *   wallet_name_taken, already_public, wallet_limit
+ */
 export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): ClusterChange {
   const wallets = requireWallets(input, pathOf)
   return {
@@ -102,11 +66,16 @@ export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = i
   }
 }
 
-function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
+/** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addition`, and not_in_cluster */
+export function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
+/**
+ * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
+ * @throws ApiError unsupported_address, invalid_request; once it is made not_in_cluster, last_verified_wallet
+ */
+export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
   return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
 }
 
@@ -154,28 +123,29 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
 }
 
 /**
- * Appends signed changes of one cluster, all or none.
+ * Appends signed changes of one cluster or community, all or none.
  * @returns the cluster's id
  * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
  */
 export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
-  const made = await inTurn(context, request.changes[0]!.actor!, request)
+  const made = await inTurn(context, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
 }
 
 /**
  * Appends signed changes in the turn of their wallet; those whose caller is gone by then are dropped.
- * @param community the one whose rules they change
  * @throws ApiError catching_up, unavailable, rate_limited
  */
 export async function inTurn(
   context: Context,
-  wallet: Buffer,
   request: Omit<SignedChanges, 'network'>,
-  community: string | null = null,
 ): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
   const { pool, network, patience } = context
+  const first = request.changes[0]!
+  // an operator's, which nobody signed, are in old journals alone
+  const wallet = first.actor!
+  const community = first.kind === 'configure_community' ? first.community : null
   const limits = { ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
   const made = await context.turns.take(wallet, append, patience?.signal)
@@ -211,7 +181,6 @@ export function refusalError(refusal: ChangeRefusal): ApiError {
 }
 
 const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
-  testnet_only: 'Communities are served on the testnet alone here: add testnet=true.',
   not_found: 'This name is no community.',
   invalid_chain_id: 'The community has no price on this network.',
   not_active: 'Sign-ups for this community have not started.',

@@ -14,9 +14,14 @@ type Viewer = Pick<Session, 'wallet'> | null
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
 export async function clusterById(context: Context, input: string, viewer: Viewer) {
+  return answer(context, await findClusterById(context.pool, context.network, requireClusterId(input), viewer?.wallet))
+}
+
+/** @throws ApiError invalid_request */
+export function requireClusterId(input: string): Buffer {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
-  return answer(context, await findClusterById(context.pool, context.network, id, viewer?.wallet))
+  return id
 }
 
 /** The cluster that holds a name. @throws ApiError invalid_name, not_found */

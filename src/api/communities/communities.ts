@@ -1,17 +1,14 @@
-import type { CommunityPort, EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
+import type { CommunityPort } from '../../chains/chain.js'
 import { findCommunityRules } from '../../db/registry/communityNames.js'
 import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
-import type { CommunityChange } from '../../registry/journal/change.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { type Author, inTurn, refusalError, registrationError } from '../clusters/changes.js'
+import { type Author, change, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNames } from '../names/names.js'
 
 /** Ports of a network's chains to communities. */
-export const communityPorts = (
-  context: Context,
-): readonly CommunityPort<EvmCommunityPayment | SolanaCommunityPayment>[] => [
+export const communityPorts = (context: Context): readonly CommunityPort[] => [
   ...chainsOf(context),
   ...context.solana.filter((cluster) => cluster.network === context.network),
 ]
@@ -34,22 +31,11 @@ export async function configureCommunity(
 ) {
   const community = requireName(name)
   const ports = communityPorts(context)
-  checkChains(ports, rules)
-  await checkTokens(ports, rules)
-  await makeChange(context, { kind: 'configure_community', actor: author.wallet, community, rules })
-  return { name: community, ...communityRulesJson(rules) }
-}
-
-/** Holds rules against the chains of this deployment. @throws ApiError invalid_request */
-function checkChains(
-  ports: readonly Pick<CommunityPort<unknown>, 'label' | 'communityPayments'>[],
-  rules: CommunityRules,
-): void {
-  const details = problemsOnChains(rules, {
-    isEnabled: (network) => ports.some(({ label }) => label === network),
-    takesPayments: (network) => ports.some((port) => port.label === network && port.communityPayments !== null),
-  })
+  const details = problemsOnChains(rules, ports)
   if (details.length > 0) throw refusedRules(details)
+  await checkTokens(ports, rules)
+  await change(context, { changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }] })
+  return { name: community, ...communityRulesJson(rules) }
 }
 
 const refusedRules = (details: readonly ErrorDetail[]) =>
@@ -57,7 +43,7 @@ const refusedRules = (details: readonly ErrorDetail[]) =>
 
 /** Asks chains whether the tokens of rules are tokens. @throws ApiError invalid_request, ChainUnavailableError */
 async function checkTokens(
-  ports: readonly Pick<CommunityPort<unknown>, 'label' | 'isToken'>[],
+  ports: readonly Pick<CommunityPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,
 ): Promise<void> {
   const named = [
@@ -88,16 +74,3 @@ export async function requireRules(context: Context, community: string): Promise
   if (!rules) throw registrationError('not_found')
   return rules
 }
-
-/** Appends a signed change of a community. @throws ApiError of the refusal, catching_up, unavailable */
-export async function makeChange(context: Context, change: SignedCommunityChange): Promise<void> {
-  const made = await tryChange(context, change)
-  if (made.kind === 'refused') throw refusalError(made.refusal)
-}
-
-/** A change that a wallet signed: the journal may hold older ones of the operator. */
-type SignedCommunityChange = CommunityChange & { actor: Buffer }
-
-/** Appends a signed change of a community, or returns its refusal. @throws ApiError as `inTurn` */
-export const tryChange = (context: Context, change: SignedCommunityChange) =>
-  inTurn(context, change.actor, { changes: [change] }, change.kind === 'configure_community' ? change.community : null)

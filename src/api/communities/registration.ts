@@ -1,4 +1,4 @@
-import type { EvmCommunityPayment, SolanaCommunityPayment } from '../../chains/chain.js'
+import type { CommunityPayment } from '../../chains/chain.js'
 import { findClaim } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
@@ -11,14 +11,14 @@ import {
 import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { type Address, addressToWord, decodeAddress } from '../../registry/primitives/address.js'
-import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { isLabelOf } from '../../registry/primitives/network.js'
-import { type Author, refusalError, registrationError } from '../clusters/changes.js'
+import { type Author, change, inTurn, refusalError, registrationError } from '../clusters/changes.js'
+import { requireClusterId } from '../clusters/clusters.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
 import { availabilityUnder, meetsRequirements, recentPorts } from './availability.js'
-import { type CommunityName, communityPorts, makeChange, requireRules, tryChange } from './communities.js'
+import { type CommunityName, communityPorts, requireRules } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
   /** New owner of the name; null where the request names none. */
@@ -30,9 +30,7 @@ export interface RegistrationRequest extends CommunityName {
 }
 
 /** Payment that registers the name, as its payer has to sign it. */
-export type PaymentInfo =
-  | { type: 'evm'; price: CommunityPrice; transaction: EvmCommunityPayment }
-  | { type: 'solana'; price: CommunityPrice; transaction: SolanaCommunityPayment }
+export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
 export type Registration =
   | { kind: 'registered'; owner: Address }
   | { kind: 'to_pay'; owner: Address; info: PaymentInfo }
@@ -76,7 +74,6 @@ async function attemptRegistration(
   // a name may have gone to this very wallet between the two reads, by the same request sent twice
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const known: RegistrationInputs = {
-    isServed: true,
     rules,
     wish: { ...wish, payer: owner.type },
     isNetworkKnown: wish.network === null || isLabelOf(context.network, wish.network),
@@ -120,15 +117,9 @@ async function registerFree(
   author: Author,
   { community, name, owner, rules }: CommunityName & { owner: Address; rules: CommunityRules },
 ): Promise<Registration | { kind: 'changed' }> {
-  const made = await tryChange(context, {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-    wallet: owner.bytes,
-    met: rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null,
-    isAssigned: false,
-  })
+  const registering = { kind: 'register_community_name', actor: author.wallet, community, name } as const
+  const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
+  const made = await inTurn(context, { changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }] })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
   // a name that was free a moment ago may have gone to this very wallet, by the same request sent twice
@@ -144,7 +135,7 @@ async function paymentInfo(
   const port = communityPorts(context).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
   const transaction = await port.communityPayment({ community, name, price, payer: payer.text, referral: null })
-  return 'base64' in transaction ? { type: 'solana', price, transaction } : { type: 'evm', price, transaction }
+  return { price, transaction }
 }
 
 /**
@@ -168,21 +159,14 @@ export async function assignCommunityName(
   { community, name, bundleId }: CommunityName & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
-  const asked = bundleId === undefined ? null : parseClusterId(bundleId)
-  if (bundleId !== undefined && !asked) throw new ApiError('invalid_request', 'A bundle id is 0x and 64 hex digits.')
+  const asked = bundleId === undefined ? null : requireClusterId(bundleId)
   await requireRules(context, community)
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
   const claim = await findClaim(pool, { network: context.network, community, clusterId, caller: author.wallet })
   if (!claim) throw registrationError('requirements_not_met')
-  await makeChange(context, {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-    wallet: author.wallet,
-    met: addressToWord(claim),
-    isAssigned: true,
-  })
+  const registering = { kind: 'register_community_name', actor: author.wallet, community, name } as const
+  const met = addressToWord(claim)
+  await change(context, { changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }] })
 }

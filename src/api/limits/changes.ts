@@ -91,7 +91,7 @@ const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 export async function changeLimitOf(
   { pool, network, limits, caller }: Asked,
   wallet: Buffer,
-  community: string | null = null,
+  community: string | null,
 ) {
   if (!limits) return {}
   const changer = { network, wallet, community, address: caller && !caller.isRaised ? caller.address : null }

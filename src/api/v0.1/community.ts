@@ -1,6 +1,5 @@
-import { REGISTRATION_PROBLEMS, type RegistrationProblem } from '../../registry/community/registration.js'
+import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import { noKey } from '../auth/session.js'
-import { registrationError } from '../clusters/changes.js'
 import { availabilityOf } from '../communities/availability.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
@@ -26,10 +25,11 @@ async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const isProblem = (code: string): code is RegistrationProblem => REGISTRATION_PROBLEMS.some((one) => one === code)
+const isProblem = (code: string) => code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
 function requireTestnet(isTestnet: boolean): void {
-  if (!isTestnet) throw registrationError('testnet_only')
+  const message = 'Communities are served on the testnet alone here: add testnet=true.'
+  if (!isTestnet) throw new ApiError('testnet_only', message)
 }
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {

@@ -1,7 +1,7 @@
 import { toHex } from '../../registry/primitives/bytes.js'
 import { airdropClaims } from '../airdrops/airdrop.js'
 import { NO_TRANSACTION } from '../airdrops/offer.js'
-import { addWallets, createCluster } from '../clusters/changes.js'
+import { addition, change } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { ok } from '../http/answer.js'
@@ -17,7 +17,8 @@ const create = route.post('/v1/bundle', {
   auth: 'required',
   responses: answers('The bundle', { id: clusterIdText }),
   errors: ['catching_up'],
-  handle: async ({ session }, context) => ok({ id: toHex(await createCluster(context, session)) }),
+  handle: async ({ session: { wallet: actor } }, context) =>
+    ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
 })
 
 const add = route.post('/v1/bundle/wallets', {
@@ -34,7 +35,7 @@ const add = route.post('/v1/bundle/wallets', {
   responses: answers('They are added', { success: z.literal(true), id: clusterIdText }),
   errors: ADD_ERRORS,
   async handle({ body, session }, context) {
-    const id = await addWallets(context, session, body)
+    const id = await change(context, { changes: [addition(session.wallet, body)] })
     return ok({ success: true, id: toHex(id) })
   },
 })

@@ -11,7 +11,7 @@ import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
-import { EvmTransactionSchema, evmTransaction } from './register.js'
+import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
@@ -56,7 +56,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
 
 /** Errors of a registration below a community; v0.1 adds two. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
-  ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'testnet_only' && problem !== 'no_walletAddress_found'),
+  ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'no_walletAddress_found'),
   'catching_up',
 ]
 
@@ -81,12 +81,12 @@ export const TransactionInfoSchema = z
   .openapi('TransactionInfo')
 
 /** A payment as both versions answer it. */
-export function transactionInfo({ type, transaction }: PaymentInfo) {
-  if (type === 'solana') return { type, transaction: { data: transaction.base64 } }
+export function transactionInfo({ transaction }: PaymentInfo) {
   const { approval, approvalReset } = transaction
   const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
   const valueless = Object.entries(approvals).map(([key, { to, data }]) => [key, { to, data, value: '0' }])
-  return { type, transaction: evmTransaction(transaction), ...Object.fromEntries(valueless) }
+  const { type, ...signed } = transactionView(transaction)
+  return { type, transaction: signed, ...Object.fromEntries(valueless) }
 }
 
 const payouts = route.get('/v1/communities/:name/payouts', {

@@ -1,5 +1,6 @@
-import { confirmBackup } from '../clusters/changes.js'
+import { change } from '../clusters/changes.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
+import { requireWallet } from '../http/address.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
@@ -41,7 +42,8 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   responses: answers('It is done', { success: z.literal(true) }),
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
-    await confirmBackup(context, session, body.address)
+    const address = requireWallet(body.address, 'address').bytes
+    await change(context, { changes: [{ kind: 'confirm_backup', actor: session.wallet, address }] })
     return ok({ success: true })
   },
 })

@@ -1,11 +1,10 @@
-import type { RefundTransaction } from '../../chains/chain.js'
 import { paidNameText, txText } from '../../registry/payment/payment.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
-import { EvmTransactionSchema, evmTransaction } from './register.js'
+import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, walletType } from './schemas.js'
 
 const RefundSchema = named('Refund', {
@@ -88,10 +87,5 @@ const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   ...(refund.transaction && { transaction: transactionView(refund.transaction) }),
   ...(refund.needsReceiver && { needsReceiver: true }),
 })
-
-const transactionView = (transaction: RefundTransaction) =>
-  transaction.type === 'solana'
-    ? { type: transaction.type, data: transaction.base64 }
-    : { type: transaction.type, ...evmTransaction(transaction) }
 
 export const refundRoutes = [refunds]

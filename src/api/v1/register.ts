@@ -1,4 +1,4 @@
-import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote } from '../../chains/chain.js'
+import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote, UnsignedTransaction } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Status } from '../../registry/status.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
@@ -83,6 +83,12 @@ export const EvmTransactionSchema = z.object({ to: z.string(), data: z.string(),
 
 /** An EVM transaction with its value in decimal digits. */
 export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({ to, data, value: String(value) })
+
+/** A transaction to be signed, as answers show it. */
+export const transactionView = (transaction: UnsignedTransaction) =>
+  transaction.type === 'solana'
+    ? { type: transaction.type, data: transaction.base64 }
+    : { type: transaction.type, ...evmTransaction(transaction) }
 
 /** Prices of a quote on any chain. */
 export const fees = (quote: EvmQuote | SolanaQuote) => ({

@@ -1,14 +1,21 @@
+import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { addWallets, createCluster, removeWallets, renameWallets, verifyWallet } from '../clusters/changes.js'
-import { ok } from '../http/answer.js'
+import { addition, change, removal, renaming } from '../clusters/changes.js'
+import { requireClusterId } from '../clusters/clusters.js'
+import { type Answer, ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
-const success = z.object({ success: z.literal(true) })
-const done = { 200: { description: 'It is done', schema: success } }
-const SUCCESS = ok({ success: true })
+const responses = answers('It is done', { success: z.literal(true) })
+
+/** Makes a change of a cluster whose answer says no more. */
+async function done(context: Context, made: ClusterChange): Promise<Answer> {
+  await change(context, { changes: [made] })
+  return ok({ success: true })
+}
 
 /** Errors of every signed change. */
 const CHANGE_ERRORS = ['catching_up'] as const satisfies readonly ErrorCode[]
@@ -39,7 +46,8 @@ const create = route.post('/v1/clusters', {
   auth: 'required',
   responses: answers('The cluster', { id: clusterIdText }),
   errors: CHANGE_ERRORS,
-  handle: async ({ session }, context) => ok({ id: toHex(await createCluster(context, session)) }),
+  handle: async ({ session: { wallet: actor } }, context) =>
+    ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
 })
 
 const add = route.post('/v1/clusters/wallets', {
@@ -48,24 +56,18 @@ const add = route.post('/v1/clusters/wallets', {
     'All or none; unverified until each verifies itself. A wallet without a cluster gets one. A private wallet becomes public by being added again with `isPrivate: false`.',
   auth: 'required',
   body: z.array(addedWallet).max(MAX_CHANGES),
-  responses: done,
+  responses,
   errors: ADD_ERRORS,
-  async handle({ body, session }, context) {
-    await addWallets(context, session, body)
-    return SUCCESS
-  },
+  handle: async ({ body, session }, context) => done(context, addition(session.wallet, body)),
 })
 
 const rename = route.put('/v1/clusters/wallets/names', {
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
-  responses: done,
+  responses,
   errors: [...CHANGE_ERRORS, 'unsupported_address', 'invalid_name', 'too_many', 'not_in_cluster', 'wallet_name_taken'],
-  async handle({ body, session }, context) {
-    await renameWallets(context, session, body)
-    return SUCCESS
-  },
+  handle: async ({ body, session }, context) => done(context, renaming(session.wallet, body)),
 })
 
 const remove = route.delete('/v1/clusters/wallets', {
@@ -73,12 +75,9 @@ const remove = route.delete('/v1/clusters/wallets', {
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
   body: z.array(addressText).max(MAX_CHANGES),
-  responses: done,
+  responses,
   errors: [...CHANGE_ERRORS, 'unsupported_address', 'too_many', 'not_in_cluster', 'last_verified_wallet'],
-  async handle({ body, session }, context) {
-    await removeWallets(context, session, body)
-    return SUCCESS
-  },
+  handle: async ({ body, session }, context) => done(context, removal(session.wallet, body)),
 })
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
@@ -87,12 +86,10 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
     'It leaves the cluster it was verified in. If it was the last verified wallet there, the names of that cluster move along.',
   auth: 'required',
   params: z.object({ clusterId: clusterIdText }),
-  responses: done,
+  responses,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
-  async handle({ params, session }, context) {
-    await verifyWallet(context, session, params.clusterId!)
-    return SUCCESS
-  },
+  handle: async ({ params, session: { wallet: actor } }, context) =>
+    done(context, { kind: 'verify_wallet', actor, clusterId: requireClusterId(params.clusterId!) }),
 })
 
 export const walletRoutes = [create, add, rename, remove, verify]

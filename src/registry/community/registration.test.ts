@@ -24,7 +24,6 @@ const wish = (changes: Partial<PaymentWish>): Pick<RegistrationInputs, 'wish'> =
 })
 /** Facts of a request for a free name of a free community. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
-  isServed: true,
   rules: rules(),
   wish: ANY_PAYMENT,
   isNetworkKnown: true,
@@ -65,7 +64,6 @@ describe('a registration in a community', () => {
 
   it('is refused for the first reason of those that hold, in the order of the interface', () => {
     const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
-      testnet_only: { isServed: false },
       not_found: { rules: null },
       invalid_chain_id: {
         ...wish({ network: '8453' }),
@@ -79,14 +77,12 @@ describe('a registration in a community', () => {
       requirements_not_met: { areRequirementsMet: false },
     }
     const worst = { isTaken: true, areRequirementsMet: false }
-    for (const problem of REGISTRATION_PROBLEMS.slice(0, 7))
+    for (const problem of REGISTRATION_PROBLEMS.slice(0, 6))
       expect(problemOf({ ...worst, ...ALL[problem] })).toBe(problem)
-    expect(problemOf({ ...worst, ...ALL.testnet_only, rules: null })).toBe('testnet_only')
   })
 
   it('never gets to a later reason before an earlier one', () => {
     const anyFacts = fc.record({
-      isServed: fc.boolean(),
       rules: fc.option(
         fc.record({
           prices: fc.constantFrom([], [onMainnet], [onMainnet, onBase]),
@@ -115,12 +111,11 @@ describe('a registration in a community', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         // mending one thing never brings an earlier complaint than before
-        expect(rank({ ...given, isServed: true })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
         // what an owner registers for somebody else is free: for itself it has a price, which its wallet may not pay
         if (!(given.isOwner && given.beneficiary === 'other'))
-          expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 6))
+          expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 5))
         // a name is never charged twice, and a free name never charged
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)

@@ -4,7 +4,6 @@ import type { CommunityPrice, CommunityRules } from './rules.js'
 
 /** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
 export const REGISTRATION_PROBLEMS = [
-  'testnet_only',
   'not_found',
   'invalid_chain_id',
   'not_active',
@@ -31,8 +30,6 @@ export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 /** Inputs of the decision about a request to register `community/name`. */
 export interface RegistrationInputs {
-  /** Tells whether the interface version serves this network (v0.1: testnet only). */
-  isServed: boolean
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   wish: PaymentWish
@@ -66,7 +63,6 @@ export type RegistrationDecision =
 export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
   const { rules } = inputs
   const refused = (problem: RegistrationProblem) => ({ outcome: 'refused', problem }) as const
-  if (!inputs.isServed) return refused('testnet_only')
   if (!rules) return refused('not_found')
   const price = priceFor(rules, inputs)
   if (typeof price === 'string') return { ...refused('invalid_chain_id'), fault: price }

@@ -7,11 +7,11 @@ import { communityRulesInput, communityRulesJson, problemsOnChains } from './rul
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const NETWORKS = ['1', '8453', 'solana']
-const isEnabled = (network: string) => NETWORKS.includes(network)
-function parse(input: unknown, takesPayments = isEnabled) {
+function parse(input: unknown, takesPayments = (_network: string) => true) {
   const { data, error } = communityRulesInput.safeParse(input)
   if (error) return { problems: error.issues.map(({ path, message }) => ({ path: z.core.toDotPath(path), message })) }
-  const problems = problemsOnChains(data, { isEnabled, takesPayments })
+  const chains = NETWORKS.map((label) => ({ label, communityPayments: takesPayments(label) ? EVM : null }))
+  const problems = problemsOnChains(data, chains)
   return problems.length > 0 ? { problems } : data
 }
 /** The faults found, as `path: message`. */

@@ -228,26 +228,22 @@ export interface RulesProblem {
   message: string
 }
 
-/** Chains that rules may refer to. */
-export interface CommunityChains {
-  /** Tells whether the label is one of this network's chains. */
-  isEnabled(network: string): boolean
-  /** Tells whether payments for community names are accepted there. */
-  takesPayments(network: string): boolean
-}
-
-/** Faults of rules on the chains of a deployment. */
-export function problemsOnChains({ prices, requirements }: CommunityRules, chains: CommunityChains): RulesProblem[] {
+/** Faults of rules on the chains of a deployment: by their labels, with what takes payments for community names there. */
+export function problemsOnChains(
+  { prices, requirements }: CommunityRules,
+  chains: readonly { label: string; communityPayments: string | null }[],
+): RulesProblem[] {
+  const chainOf = (network: string) => chains.find(({ label }) => label === network)
   const problems: RulesProblem[] = []
   prices.forEach(({ network, amount }, i) => {
     const path = `prices[${i}].network`
     if (amount >> EVM_PRICE_BITS !== 0n) problems.push({ path: `prices[${i}].amount`, message: NOT_PAYABLE })
-    if (!chains.isEnabled(network)) problems.push({ path, message: NO_NETWORK })
-    else if (!chains.takesPayments(network))
+    if (!chainOf(network)) problems.push({ path, message: NO_NETWORK })
+    else if (!chainOf(network)!.communityPayments)
       problems.push({ path, message: 'takes no payments for community names here' })
   })
   requirements.forEach((one, i) => {
-    if (one.kind === 'token' && !chains.isEnabled(one.network))
+    if (one.kind === 'token' && !chainOf(one.network))
       problems.push({ path: `requirements[${i}].network`, message: NO_NETWORK })
   })
   return problems

@@ -78,7 +78,6 @@ function checkFree(
 ): ChangeRefusal | null {
   const { community, name, met } = change
   const decision = decideRegistration({
-    isServed: true,
     rules,
     wish: ANY_PAYMENT,
     isNetworkKnown: true,

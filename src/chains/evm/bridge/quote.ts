@@ -7,8 +7,8 @@ import {
   BridgeError,
   type EvmQuote,
   type Hex,
-  type RefundTransaction,
   type RegistrationRequest,
+  type UnsignedTransaction,
 } from '../../chain.js'
 import { withMargin } from '../../margins.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
@@ -123,7 +123,7 @@ async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
 const DELEGATION = '0xef0100'
 
 /** Transaction with which a bidder withdraws on the hub what it owes for direct bids. */
-export const withdrawalOnHub = (hub: Hex, to: Hex): RefundTransaction => ({
+export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   ...{ type: 'evm', to: hub, value: 0n },
   data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
 })
@@ -139,7 +139,7 @@ export async function withdrawalOnSpoke(
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
   to: Hex | null,
-): Promise<RefundTransaction | null> {
+): Promise<UnsignedTransaction | null> {
   if (to === null && (await isContract(call, bidder))) return null
   const args = [to ?? bidder] as const
   const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })

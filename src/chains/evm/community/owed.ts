@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { type CommunityNameTarget, isForCommunityName, type StoredPayment } from '../../../registry/payment/payment.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import type { OwedMoney, OwedQuestion, RefundTransaction } from '../../chain.js'
+import type { OwedMoney, OwedQuestion, UnsignedTransaction } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
@@ -59,7 +59,7 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
   return batches
 }
 
-const callOf = (to: Hex, data: Hex): RefundTransaction => ({ type: 'evm', to, data, value: 0n })
+const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
 
 const creditOf = (token: string, amount: bigint, payments: Hex, to: string): OwedMoney => {
   const args = [addressOf(token), to as Hex] as const

@@ -4,10 +4,10 @@ import { NATIVE } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
+  type ChainPort,
   ChainUnavailableError,
   type CommunityPaymentRequest,
   type CommunityPort,
-  type EvmCommunityPayment,
   type Hex,
   orUnavailable,
 } from '../../chain.js'
@@ -26,7 +26,7 @@ const ANSWER_HEX = 2 + 2 * 64
 export function createCommunityPort(
   rpc: Rpc,
   { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
-): CommunityPort<EvmCommunityPayment> {
+): Pick<ChainPort, keyof CommunityPort> {
   const ask = (token: Hex, question: Hex): Promise<bigint> =>
     orUnavailable(`chain "${label}"`, () => rpc.onOneNode((call) => askToken(call, token, question)))
   return {
@@ -80,7 +80,7 @@ async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> 
 const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
 const paymentOf = (payments: Hex, { community, name, price, referral }: CommunityPaymentRequest) => ({
-  to: payments,
+  ...{ type: 'evm' as const, to: payments },
   data: encodeFunctionData({
     abi: communityPaymentsAbi,
     functionName: 'placeBid',

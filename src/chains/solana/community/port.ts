@@ -3,10 +3,10 @@ import { NATIVE } from '../../../registry/community/rules.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
   ChainUnavailableError,
+  type CommunityPayment,
   type CommunityPaymentRequest,
   type CommunityPort,
   orUnavailable,
-  type SolanaCommunityPayment,
 } from '../../chain.js'
 import type { BalancePort } from '../../requirementInputs.js'
 import type { Call } from '../../rpc/nodes.js'
@@ -28,12 +28,12 @@ const NOBODY = new Uint8Array(32)
 const COMMITMENT = 'confirmed'
 
 /** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
-export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort<SolanaCommunityPayment> {
+export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
-  const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<SolanaCommunityPayment> => {
+  const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<CommunityPayment> => {
     const { community, name, price, referral } = request
     const payer = new PublicKey(request.payer)
     const terms = {
@@ -50,7 +50,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
       readLatestBlockhash(call, COMMITMENT),
       mint ? paidToken(call, payer, mint, price.amount) : undefined,
     ])
-    return { base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)) }
+    return { type: 'solana', base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)) }
   }
 
   return {
