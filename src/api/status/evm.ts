@@ -16,7 +16,7 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { directCredit, packetsOf, paidNamesOf, withBlocks } from './packets.js'
+import { directCredit, ofPaidNames, ofSent, packetsOf, paidNamesOf } from './packets.js'
 
 /** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -50,7 +50,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   ])
   // messages to the hub decide first, and may be stored together with a payment: they are read after it
   const sent = await packetsOf(query)
-  if (sent) return ofMessages(context, sent, tracked)
+  if (sent) return ofSent(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the tail into the journal between those two questions
   const late = await context.batches[network].journalled(tx)
@@ -59,10 +59,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
   }
-  if (paid) {
-    const { paidNames, paidMs, block } = paid
-    return { ...decide(context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
-  }
+  if (paid) return ofPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
   return ofChains(query, tracked)
 }
@@ -73,11 +70,6 @@ async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): P
   const answer = decide(query.context, { journal: bids, credit })
   return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(atMs) }
 }
-
-type Sent = NonNullable<Awaited<ReturnType<typeof packetsOf>>>
-
-const ofMessages = (context: Context, { packets, sentMs, ...blocks }: Sent, tracked: TrackedTx | null): TxStatus =>
-  withBlocks({ ...decide(context, { packets, tracked }), updatedAt: millisecondsText(sentMs) }, blocks)
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer

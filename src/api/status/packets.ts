@@ -1,6 +1,6 @@
 import { creditsIn } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
-import { findInTail } from '../../db/journal/transactions.js'
+import { findInTail, type TrackedTx } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
@@ -8,10 +8,11 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Confirmations, HubCredit, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
-import type { TxQuery, TxStatus } from './decide.js'
+import { millisecondsText } from '../http/timestamps.js'
+import { decide, type TxQuery, type TxStatus } from './decide.js'
 
 /** Blocks that answers name: of the transaction's own chain, and of the hub's transactions that took its messages. */
-export interface Blocks {
+interface Blocks {
   block: number
   hubBlocks: ReadonlyMap<string, number>
 }
@@ -22,14 +23,19 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
 })
 
 /** Adds the blocks to a status. */
-export function withBlocks(answer: TxStatus, { block, hubBlocks }: Blocks): TxStatus {
+function withBlocks(answer: TxStatus, { block, hubBlocks }: Blocks): TxStatus {
   const hubBlock = answer.hubTx === undefined ? undefined : hubBlocks.get(answer.hubTx)
   return { ...answer, block, ...(hubBlock !== undefined && { hubBlock }) }
 }
 
 /** Messages of a transaction to the hub, as the status function takes them, and when the first was sent. */
-export async function packetsOf(query: TxQuery): Promise<({ packets: SentPacket[]; sentMs: number } & Blocks) | null> {
-  const { context, tx } = query
+export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
+
+/** Status of a transaction whose messages or payments are stored. */
+export const ofSent = (context: Context, { packets, sentMs, ...blocks }: Sent, tracked: TrackedTx | null = null) =>
+  withBlocks({ ...decide(context, { packets, tracked }), updatedAt: millisecondsText(sentMs) }, blocks)
+
+export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -55,7 +61,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
 export async function paymentsOf(
   { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
-): Promise<({ packets: SentPacket[]; paidMs: number } & Blocks) | null> {
+): Promise<Sent | null> {
   const payments = await findPayments(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
@@ -77,7 +83,7 @@ export async function paymentsOf(
       }),
     ),
   )
-  return { packets, paidMs: first.paidMs, ...blocksOf(payments) }
+  return { packets, sentMs: first.paidMs, ...blocksOf(payments) }
 }
 
 /** Placeholder: the status function reports no confirmations of a confirmed payment. */
@@ -125,10 +131,15 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
 }
 
 /** Payments for community names of a transaction, as the status function takes them, and when they were made. */
-export async function paidNamesOf({
-  context,
-  tx,
-}: TxQuery): Promise<{ paidNames: PaidName[]; paidMs: number; block: number } | null> {
+export type Paid = { paidNames: PaidName[]; paidMs: number; block: number }
+
+/** Status of a transaction whose payments for community names are stored. */
+export const ofPaidNames = (context: Context, { paidNames, paidMs, block }: Paid): TxStatus => ({
+  ...decide(context, { paidNames }),
+  ...{ block, updatedAt: millisecondsText(paidMs) },
+})
+
+export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

@@ -6,7 +6,7 @@ import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxStatus } from './decide.js'
-import { paidNamesOf, paymentsOf, withBlocks } from './packets.js'
+import { ofPaidNames, ofSent, paidNamesOf, paymentsOf } from './packets.js'
 
 /** Confirmations of a transaction that the cluster has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -21,20 +21,15 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const tx = Buffer.from(bs58.decode(signature))
   const cluster = context.solana.find((one) => one.network === network)
   const ofPayments = async (): Promise<TxStatus | null> => {
-    const paid = await paymentsOf({ context, tx }, () => confirmationsOf(cluster, signature))
-    if (paid)
-      return withBlocks(
-        { ...decide(context, { packets: paid.packets }), updatedAt: millisecondsText(paid.paidMs) },
-        paid,
-      )
+    const sent = await paymentsOf({ context, tx }, () => confirmationsOf(cluster, signature))
+    if (sent) return ofSent(context, sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(cluster, signature)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    const { paidNames, block, paidMs } = named
-    return { ...decide(context, { paidNames }), block, updatedAt: millisecondsText(paidMs) }
+    return ofPaidNames(context, named)
   }
   const known = await ofPayments()
   if (known) return known
