@@ -5,41 +5,35 @@ import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { madePublic } from './bid.js'
 import { beginMove, isMoving } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
-import type { ClusterState, JournalRow, WalletRow } from './rows.js'
+import type { ClusterState, JournalRow, Made, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
-/** Accepted change: its cluster and its public events in order. */
-interface Made {
+/** Accepted change with its public events in order. */
+interface Shown extends Made {
   cluster: number
-  hasEffect: boolean
   events: ChangeEvent[]
 }
 
-type Decision = Made | ChangeRefusal
+type Decision = Shown | ChangeRefusal
 type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
  * Folds a change signed by a wallet, which takes effect whole or not at all. Writers refuse an invalid change before it
  * is appended; after a rewind an appended one may become invalid.
  */
-export function applyChange(work: Work, row: JournalRow, change: ClusterChange): void {
+export function applyChange(work: Work, row: JournalRow, change: ClusterChange): Decision {
   const key = keyOf(change.actor)
   const before = work.verified.get(key)
   const pseudonym = before ? oldestPublic(wholeCluster(work, before.cluster)) : null
   const decision = decide(work, row.seq, change, key)
-  const { outcomes } = work.changes
-  if ('code' in decision) {
-    outcomes.push({ seq: row.seq, refusal: decision, hasEffect: false, cluster: null })
-    return
-  }
-  const { cluster, hasEffect, events } = decision
-  outcomes.push({ seq: row.seq, refusal: null, hasEffect, cluster })
-  if (!hasEffect) return
+  if ('code' in decision || !decision.hasEffect) return decision
+  const { cluster, events } = decision
   const after = work.verified.get(key)
   const isPublic = (before && !before.isPrivate) || (after && !after.isPrivate)
   row.actor = isPublic ? change.actor : pseudonym
   row.effects = encodeChangeEffects({ cluster, events })
   row.publicCount = events.length
+  return decision
 }
 
 function decide(work: Work, seq: number, change: ClusterChange, key: string): Decision {
@@ -63,7 +57,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
   }
 }
 
-const unchanged = (cluster: number): Made => ({ cluster, hasEffect: false, events: [] })
+const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
@@ -82,7 +76,7 @@ const added = (row: WalletRow): ChangeEvent => ({
 })
 
 /** Creates a cluster for a wallet, with its events. */
-function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Made {
+function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Shown {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = wholeCluster(work, cluster).wallets.get(key)!
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }

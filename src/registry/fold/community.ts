@@ -10,27 +10,17 @@ import { addressOfWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
-import { assignmentOf, type CommunityNameRow, fullName, type JournalRow } from './rows.js'
+import { assignmentOf, type CommunityNameRow, fullName, type JournalRow, type Made } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community, or the registration of a name below it; a refused one has no effect. */
-export function applyCommunityChange(work: Work, row: JournalRow, change: CommunityChange): void {
-  const { seq } = row
-  const { outcomes } = work.changes
-  const decision = change.kind === 'configure_community' ? configure(work, row, change) : register(work, row, change)
-  if ('code' in decision) outcomes.push({ seq, refusal: decision, hasEffect: false, cluster: null })
-  else outcomes.push({ seq, refusal: null, hasEffect: decision.hasEffect, cluster: decision.cluster })
-}
-
-/** Accepted change; `cluster` is the one it was made in, if any. */
-interface Made {
-  cluster: number | null
-  hasEffect: boolean
-}
-
-function configure(work: Work, row: JournalRow, { actor, community, rules }: Configuration): Made | ChangeRefusal {
+/** Folds the configuration of a community; a refused one has no effect. */
+export function configure(
+  work: Work,
+  row: JournalRow,
+  { actor, community, rules }: Configuration,
+): Made | ChangeRefusal {
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
@@ -50,7 +40,8 @@ function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null 
   return work.verified.get(keyOf(actor))?.isPrivate ? oldestPublic(wholeCluster(work, cluster)) : actor
 }
 
-function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
+/** Folds the registration of a name below a community; a refused one has no effect. */
+export function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
   const { actor, community, name, wallet } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)

@@ -7,9 +7,10 @@ import { RULES } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyCommunityChange, applyPayment, claimOf } from './community.js'
+import { applyPayment, claimOf, configure, register } from './community.js'
 import { continueMove } from './moves.js'
-import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
+import type { ChangeRefusal } from './refusal.js'
+import { type Changes, fullName, type JournalRow, type Keys, type Made, type Slice } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
 /**
@@ -159,8 +160,10 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
+      noteOutcome(work, row, configure(work, row, content))
+      return
     case 'register_community_name':
-      applyCommunityChange(work, row, content)
+      noteOutcome(work, row, register(work, row, content))
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
@@ -169,6 +172,11 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       continueMove(work, row, content)
       return
     default:
-      applyChange(work, row, content)
+      noteOutcome(work, row, applyChange(work, row, content))
   }
+}
+
+function noteOutcome({ changes }: Work, { seq }: JournalRow, made: Made | ChangeRefusal): void {
+  if ('code' in made) changes.outcomes.push({ seq, refusal: made, hasEffect: false, cluster: null })
+  else changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })
 }

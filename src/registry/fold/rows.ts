@@ -181,13 +181,17 @@ export interface NameMove {
   updatedSeq: number
 }
 
-interface ChangeOutcome {
+/** Accepted change: the cluster it was made in, if any. */
+export interface Made {
+  cluster: number | null
+  /** False for a repeated change, which is accepted without effect. */
+  hasEffect: boolean
+}
+
+interface ChangeOutcome extends Made {
   seq: number
   /** Reason for having no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
-  /** False for a repeated change, which is accepted without effect. */
-  hasEffect: boolean
-  cluster: number | null
 }
 
 /** Outcome of a payment for a community name. */
