@@ -1,5 +1,6 @@
 /** The local world as a library: `import { startStack, until } from 'clusterd/testing'`. */
 
+export type { TransactionStatus as StatusAnswer } from '../client/types.js'
 export type { Bridge } from './bridge.js'
 export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './chains/anvil.js'
 export type { LocalChain } from './chains/localChain.js'
@@ -24,7 +25,7 @@ export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './s
 export { payQuote } from './solana/payQuote.js'
 export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
 export type { Attached, PostgresHandle } from './stackParts.js'
-export { type EventItem, type StatusAnswer, type UntilOptions, until } from './until.js'
+export { type EventItem, type UntilOptions, until } from './until.js'
 export {
   type EvmAccount,
   readWorld,

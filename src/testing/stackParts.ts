@@ -23,12 +23,7 @@ export const LOCAL_KEYS = {
   QUOTE_KEY: `0x${'5c'.repeat(32)}`,
 }
 
-export interface PostgresHandle {
-  readonly pid: number
-  readonly port: number
-  stop(): Promise<void>
-  /** SIGKILL, as a power cut would. */
-  kill(): Promise<void>
+export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' | 'kill'> {
   /** Restarts it on the same port. */
   restart(): Promise<void>
 }

@@ -1,5 +1,7 @@
 import { Client } from '../client/client.js'
 import { ClusterdError } from '../client/error.js'
+import type { TransactionStatus } from '../client/types.js'
+import { isTerminal } from '../registry/status.js'
 import { askReady } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
 
@@ -14,14 +16,7 @@ export interface UntilOptions {
   /** Default 30 s. */
   deadlineMs?: number
   /** Called at each change of the status. */
-  onChange?: (status: StatusAnswer) => void
-}
-
-/** Answer of `GET /v1/names/register/tx/:tx`, in part. */
-export interface StatusAnswer {
-  tx: string
-  status: string
-  [field: string]: unknown
+  onChange?: (status: TransactionStatus) => void
 }
 
 /** An item of `GET /v1/events`. */
@@ -34,9 +29,6 @@ export interface EventItem {
   [field: string]: unknown
 }
 
-/** Final statuses of a transaction. */
-const TERMINAL = ['finalized', 'lost_bid', 'invalid']
-
 const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
   new Client({ url: api, testnet, retries: 0 })
 
@@ -48,16 +40,16 @@ export const until = {
     tx: string,
     wanted: string | readonly string[],
     options: UntilOptions = {},
-  ): Promise<StatusAnswer> {
+  ): Promise<TransactionStatus> {
     const names = [wanted].flat()
     const client = clientOf(at, options)
-    let last: StatusAnswer | undefined
-    return poll<StatusAnswer>(`${tx} to be ${names.join(' or ')}`, options, async (timeoutMs) => {
-      const answer: StatusAnswer = await client.status(tx, { timeoutMs })
+    let last: TransactionStatus | undefined
+    return poll<TransactionStatus>(`${tx} to be ${names.join(' or ')}`, options, async (timeoutMs) => {
+      const answer = await client.status(tx, { timeoutMs })
       if (answer.status !== last?.status) options.onChange?.(answer)
       last = answer
       if (names.includes(answer.status)) return { done: answer }
-      if (TERMINAL.includes(answer.status)) {
+      if (isTerminal(answer.status)) {
         const reason = answer.reason === undefined ? '' : ` (${answer.reason})`
         throw new Error(`${tx} is ${answer.status}${reason}, not ${names.join(' or ')}`)
       }

@@ -46,13 +46,11 @@ export function deployHub(settings: HubSettings) {
   })
 }
 
-export interface SpokeSettings extends AppSettings {
-  /** LayerZero's endpoint id of the hub's chain. */
-  readonly hubEid: number
-}
-
-/** Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment. */
-export function deploySpoke(settings: SpokeSettings) {
+/**
+ * Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment.
+ * @param settings with LayerZero's endpoint id of the hub's chain
+ */
+export function deploySpoke(settings: AppSettings & { readonly hubEid: number }) {
   const { hubEid, minimumWei, owner, pauser } = settings
   return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, hubEid, owner, pauser, minimumWei] as const
@@ -91,14 +89,10 @@ export async function deployMessageLibrary(
 /** Time after which payments for community names can be reclaimed: a week. */
 const RECLAIM_SECONDS = 604_800n
 
-export interface PaymentsSettings extends DeployClient {
-  readonly owner: Address
-  readonly relayer: Address
-  readonly pauser: Address
-}
-
 /** Deploys the contract for community payments. */
-export async function deployCommunityPayments(settings: PaymentsSettings): Promise<Address> {
+export async function deployCommunityPayments(
+  settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
+): Promise<Address> {
   const { owner, relayer, pauser } = settings
   const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
   const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
