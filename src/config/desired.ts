@@ -1,6 +1,6 @@
-import { bridgeConfirmations } from './confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DraftFile } from './chainsFile.js'
+import { bridgeConfirmations } from './confirmation.js'
 import { ConfigError } from './error.js'
 import { presetOf } from './presets.js'
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** A configuration that can't be used; the message names each wrong field. */
 export class ConfigError extends Error {
@@ -10,7 +10,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
   throw inOneError(
-    parsed.error.issues.map((issue) => `${pathOf(issue)}: ${issue.message}`),
+    parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path) || 'the content'}: ${message}`),
     where,
   )
 }
@@ -22,9 +22,3 @@ export const inOneError = (faults: readonly string[], where: string): ConfigErro
       ? `In ${where}, ${faults[0]}.`
       : `In ${where}:${faults.map((fault) => `\n  ${fault}`).join('')}`,
   )
-
-/** `chains[0].label` */
-function pathOf({ path }: z.core.$ZodIssue): string {
-  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
-  return text.replace(/^\./, '') || 'the content'
-}

@@ -1,13 +1,11 @@
 // Addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
 // Gas tokens other than ETH, and explorers: viem 2.57.1.
 
-/** Data of each EVM chain of the interface's labels, which are its chain ids. */
-export const PRESET_DATA = [
+const CHAINS = [
   {
     label: '1',
     genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
     eid: 30101,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0xbb2ea70c9e858123480642cf96acbcce1372dce1',
       receiveLibrary: '0xc02ab410f0734efa3f14628780e6e695156024c2',
@@ -20,7 +18,6 @@ export const PRESET_DATA = [
     label: '10',
     genesisHash: '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b',
     eid: 30111,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0x1322871e4ab09bc7f5717189434f97bbd9546e95',
       receiveLibrary: '0x3c4962ff6258dcfcafd23a814237b7d6eb712063',
@@ -33,7 +30,6 @@ export const PRESET_DATA = [
     label: '56',
     genesisHash: '0x0d21840abff46b96c84b2ac9e10e4f5cdaeb5693cb665db62a2f3b02d2d57b5b',
     eid: 30102,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0x9f8c645f2d0b2159767bd6e0839de4be49e823de',
       receiveLibrary: '0xb217266c3a98c8b2709ee26836c98cf12f6ccec1',
@@ -47,7 +43,6 @@ export const PRESET_DATA = [
     label: '137',
     genesisHash: '0xa9c28ce2141b56c474f1dc504bee9b01eb1bd7d1a507580d5519d4437a97de1b',
     eid: 30109,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0x6c26c61a97006888ea9e4fa36584c7df57cd9da3',
       receiveLibrary: '0x1322871e4ab09bc7f5717189434f97bbd9546e95',
@@ -61,7 +56,6 @@ export const PRESET_DATA = [
     label: '8453',
     genesisHash: '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd',
     eid: 30184,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0xb5320b0b3a13cc860893e2bd79fcd7e13484dda2',
       receiveLibrary: '0xc70ab6f32772f59fbfc23889caf4ba3376c84baf',
@@ -87,7 +81,6 @@ export const PRESET_DATA = [
     label: '42161',
     genesisHash: '0x7ee576b35482195fc49205cec9af72ce14f003b9ae69f6ba0faef4514be8b442',
     eid: 30110,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0x975bcd720be66659e3eb3c0e4f1866a3020e493a',
       receiveLibrary: '0x7b9e184e07a6ee1ac23eae0fe8d6be2f663f05e6',
@@ -100,7 +93,6 @@ export const PRESET_DATA = [
     label: '43114',
     genesisHash: '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
     eid: 30106,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0x197d1333dea5fe0d6600e9b396c7f1b1cfcc558a',
       receiveLibrary: '0xbf3521d309642fa9b1c91a08609505ba09752c61',
@@ -113,7 +105,6 @@ export const PRESET_DATA = [
   {
     label: '81457',
     eid: 30243,
-    endpoint: '0x1a44076050125825900e736c501f859c50fe728c',
     layerZero: {
       sendLibrary: '0xc1b621b18187f74c8f6d52a6f709dd2780c09821',
       receiveLibrary: '0x377530cda84dfb2673bf4d145dcf0c4d7fdcb5b6',
@@ -149,3 +140,9 @@ export const PRESET_DATA = [
     explorer: 'https://sepolia.etherscan.io',
   },
 ] as const
+
+/** LayerZero's EndpointV2 on a chain that names no other. */
+const endpoint = '0x1a44076050125825900e736c501f859c50fe728c' as const
+
+/** Data of each EVM chain of the interface's labels, which are its chain ids. */
+export const PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))

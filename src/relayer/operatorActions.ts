@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
-import { jobById, type JobRow } from '../db/outbox/rows.js'
+import { type JobRow, jobById } from '../db/outbox/rows.js'
 import { notify } from '../db/pg/notify.js'
 import { park, resume, retry } from './machine/job.js'
 

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
+import { promisify } from 'node:util'
 import { ed25519 } from '@noble/curves/ed25519'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
@@ -76,6 +77,7 @@ const addressOf = (type: AddressType, key: Buffer): Address => parseAddress(KEY_
 
 /** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
+const stretch = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
 /** Half of libuv's threads, which also look up hosts and read files; those who wait are served within a second. */
 const SCRYPTS_AT_ONCE = 2
@@ -92,14 +94,9 @@ async function mask(key: Buffer, address: Address, passphrase: string | undefine
     throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
   // the address is the salt, so that two shares and the passphrase recover the key without this service
   const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
-  const pad = await scrypts.add(() => stretched(passphrase.normalize('NFKC'), salt))
+  const pad = await scrypts.add(() => stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT))
   return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))
 }
-
-const stretched = (passphrase: string, salt: Buffer): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    scrypt(passphrase, salt, KEY_BYTES, SCRYPT, (error, pad) => (error ? reject(error) : resolve(pad)))
-  })
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -54,7 +54,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = sealPage(key, end)
-  const serials = serialsOf(items)
+  const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
@@ -185,12 +185,6 @@ function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, 
     }
   }
   return null
-}
-
-function serialsOf(items: readonly FeedItem[]): number[] {
-  const serials = new Set<number>()
-  for (const { event } of items) for (const serial of clustersOf(event)) serials.add(serial)
-  return [...serials]
 }
 
 const restarted = (): ApiError =>

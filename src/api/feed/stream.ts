@@ -145,7 +145,8 @@ function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk
   written.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
-  const shown = () => (from === null ? events : events.filter((event) => isBy(from, event.actor)))
+  // the zero address stands for private actors too
+  const shown = () => (from === null ? events : events.filter(({ actor }) => from.equals(actor ?? NOBODY)))
   const made = () =>
     Buffer.from(
       shown()
@@ -156,9 +157,6 @@ function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk
   known.set(actor, bytes)
   return bytes
 }
-
-/** Tells whether a filter shows an actor; the zero address stands for private ones too. */
-const isBy = (from: Buffer, actor: Buffer | null): boolean => from.equals(actor ?? NOBODY)
 
 /** Token that goes on after an event. */
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>

@@ -52,14 +52,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
     throw new ApiError('too_many', `At most ${tooMany.maximum} elements are taken at once.`)
   const details: ErrorDetail[] = issues
     .slice(0, MAX_DETAILS)
-    .map((issue) => ({ path: pathText(issue.path), message: issue.message }))
+    .map(({ path, message }) => ({ path: z.core.toDotPath(path), message }))
   const message = value === undefined ? 'The request has no body.' : 'The body is not of the form that is asked for.'
   throw new ApiError('invalid_request', message, { details })
 }
-
-/** Path of an issue: `names[0].amountWei`. */
-const pathText = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '')

@@ -22,19 +22,18 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
 })
 
-/** Adds the blocks to a status. */
-function withBlocks(answer: TxStatus, { block, hubBlocks }: Blocks): TxStatus {
-  const hubBlock = answer.hubTx === undefined ? undefined : hubBlocks.get(answer.hubTx)
-  return { ...answer, block, ...(hubBlock !== undefined && { hubBlock }) }
-}
-
-/** Messages of a transaction to the hub, as the status function takes them, and when the first was sent. */
+/** What a transaction has sent to the hub, as the status function takes it, and when that was. */
 export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
 
 /** Status of a transaction whose messages or payments are stored. */
-export const ofSent = (context: Context, { packets, sentMs, ...blocks }: Sent, tracked: TrackedTx | null = null) =>
-  withBlocks({ ...decide(context, { packets, tracked }), updatedAt: millisecondsText(sentMs) }, blocks)
+export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {
+  const answer = decide(context, { packets: sent.packets, tracked })
+  const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
+  const updatedAt = millisecondsText(sent.sentMs)
+  return { ...answer, updatedAt, block: sent.block, ...(hubBlock !== undefined && { hubBlock }) }
+}
 
+/** Messages of a transaction to the hub. */
 export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
@@ -55,7 +54,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
 }
 
 /**
- * Payments of a Solana transaction, as the status function takes them, and when they were made.
+ * Payments of a Solana transaction.
  * @param confirmationsOf called once, for a transaction that is not confirmed yet
  */
 export async function paymentsOf(

@@ -150,14 +150,12 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
-  endsAt: airdrop.endsAtS === null ? null : isoOf(airdrop.endsAtS),
+  endsAt: airdrop.endsAtS === null ? null : new Date(airdrop.endsAtS * 1_000).toISOString(),
   claimed: airdrop.claimed,
   fromBlock: airdrop.fromBlock,
   nextBlock: airdrop.nextBlock,
   loadedAt: new Date(airdrop.createdMs).toISOString(),
 })
-
-const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString()
 
 /**
  * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI

@@ -37,13 +37,11 @@ export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
   }
   for (const entry of entries) {
     addKeys(keys, entry)
-    if (mayMoveNames(entry)) keys.movedNames += rules.namesPerEntry
+    if (entry.kind === 'verify_wallet' || entry.kind === 'move_names') keys.movedNames += rules.namesPerEntry
   }
   addCommunityBidders(keys, entries)
   return keys
 }
-
-const mayMoveNames = ({ kind }: DecodedEntry): boolean => kind === 'verify_wallet' || kind === 'move_names'
 
 function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
   switch (content.kind) {
@@ -142,14 +140,12 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
     }
     apply(work, row, entry)
     head.publicSeq += row.publicCount
-    if (isUnseen(row)) head.atMs = previousMs
+    // a change of a cluster that the public learns nothing of
+    if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }
   return finishWork(work, before)
 }
-
-/** Tells whether an entry is a change of a cluster that the public learns nothing of. */
-const isUnseen = ({ kind, publicCount }: JournalRow): boolean => publicCount === 0 && isClusterChangeKind(kind)
 
 function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {
