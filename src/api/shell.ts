@@ -11,7 +11,7 @@ import { fileAnswer, htmlAnswer, indexAnswer, pageAnswer } from './webPage.js'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
-/** What is answered beside the API's routes. */
+/** Answer beside the API's routes. */
 export interface Page {
   method: 'get'
   path: string

@@ -4,7 +4,7 @@ import * as assets from './generated/assets.js'
 import { PAGE_POLICY, REFERENCE_POLICY } from './policy.js'
 import * as swagger from './reference/generated/files.js'
 
-/** What browsers are shown, as served: a page, and the files that it loads. */
+/** Site as browsers are served it: a page, and the files that it loads. */
 export interface Site {
   html: string
   /** Content security policy. */

@@ -22,7 +22,7 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
 })
 
-/** What a transaction has sent to the hub, as the status function takes it, and when that was. */
+/** Packets of a transaction to the hub, as the status function takes them, and when it sent them. */
 export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
 
 /** Status of a transaction whose messages or payments are stored. */
