@@ -48,7 +48,7 @@ const V01: Tagged = {
   'v0.1 authentication': authRoutesV01,
 }
 
-/** Every route, in the order in which they are tried. */
+/** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
 /** Tags whose routes ask for more than a feed tells, or write. */
