@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { KIND_NAMES } from '../../src/registry/auth/kinds.js'
+import { createBatches } from '../../src/api/http/batches.js'
+import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { loadRows } from '../support/airdrop.js'
 import { SIGNERS } from '../support/signers.js'
 import { configure, register } from './communityApi.js'
@@ -109,6 +111,9 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await self.verify(clusterId)).status).toBe(200)
       expect((await self.remove(owner.address)).status).toBe(200)
       expect((await self.remove(address)).body.error).toBe('last_verified_wallet')
+      const { verifiedOf } = createBatches(world.pool, 'mainnet')
+      const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
+      expect(hit && decodeWallet(hit.address).text).toBe(address.startsWith('osmo') ? null : address)
     })
   },
 )

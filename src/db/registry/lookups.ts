@@ -1,4 +1,3 @@
-import { ADDRESS_TYPE_CODE, type AddressType } from '../../registry/primitives/address.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -134,24 +133,24 @@ export async function findByNames(
 // a cluster has a thousand wallets at most
 const byTypes = prepare<NameHit & { ord: number }>(
   'by_types',
-  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS i(cluster, type, ord)
+  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
     CROSS JOIN LATERAL (${holderNamed(l)}) n CROSS JOIN LATERAL (
       SELECT w.address, w.name AS wallet_name, w.verified AS is_verified FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private AND w.verified
-        AND get_byte(w.address, 0) = i.type
+        AND encode(w.address, 'hex') ~ i.stored
       ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT 1
     ) w`,
 )
 
-/** Verified public wallets of a type in clusters, in the order given: `main` where it is one, else the oldest. */
-export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; type: AddressType }[]) =>
+/**
+ * Verified public wallets of a kind in clusters, in the order given: `main` where it is one, else the oldest.
+ * @param all with a pattern of the hex of stored addresses
+ */
+export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; stored: string }[]) =>
   readOnce(
     all,
-    ({ cluster, type }) => `${cluster}/${type}`,
-    (asked) => {
-      const types = asked.map(({ type }) => ADDRESS_TYPE_CODE[type])
-      return byTypes(db, network, [asked.map(({ cluster }) => cluster), types])
-    },
+    ({ cluster, stored }) => `${cluster}/${stored}`,
+    (asked) => byTypes(db, network, [asked.map(({ cluster }) => cluster), asked.map(({ stored }) => stored)]),
   )
 
 export type Availability = 'free' | 'taken' | 'pending'

@@ -3,7 +3,7 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { type Check, decodeBase64, type WalletKind } from './kind.js'
+import { type Check, decodeBase64, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
@@ -145,6 +145,7 @@ const PROVEN = new Set<string>([...BY_HEADER, 'bitcoin-p2tr'])
 export const bitcoin: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => PROVEN.has(type),
+  coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
   form: 'base64 of a witness (BIP-322 simple) or of the 65 bytes of BIP-137',
   read(text) {
     const bytes = decodeBase64(text)

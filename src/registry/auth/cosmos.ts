@@ -1,8 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { z } from 'zod'
+import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodeBase64, type WalletKind } from './kind.js'
+import { decodeBase64, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Chains
@@ -33,6 +34,7 @@ function parse(text: string): unknown {
 export const cosmos: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
+  coin: { type: 118n, stored: startsWith('cosmos1'), bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words) },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
   read(text) {
     const { data } = Signed.safeParse(parse(text))

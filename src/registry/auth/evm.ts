@@ -61,6 +61,8 @@ export const evm: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
+  // of all chains (ENSIP-11)
+  coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `1 to ${LIMIT_BYTES} bytes in 0x hex`,
   read(text) {
     if (text.length > 2 + 2 * LIMIT_BYTES || !BYTES_HEX.test(text)) return null

@@ -13,11 +13,24 @@ export interface WalletKind {
   hasChainId?: true
   /** Tells whether an address of a type may be one of this kind. */
   proves(type: Wallet['type']): boolean
+  /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
+  coin: Coin
   /** Words about the text form of its signatures. */
   form: string
   /** Reads a signature, of which each has one form. @returns null for any other text */
   read(signature: string): Check | null
 }
+
+export interface Coin {
+  type: bigint
+  /** Pattern of the hex of stored addresses of the coin: those of a testnet are none. */
+  stored: string
+  bytes(wallet: Wallet): Uint8Array
+}
+
+/** Pattern of the hex of stored addresses whose text begins so. */
+export const startsWith = (...texts: readonly string[]): string =>
+  `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Longest signature in base64: a witness of Bitcoin. */
 const BASE64_LIMIT_CHARS = 200

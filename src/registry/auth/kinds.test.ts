@@ -80,3 +80,18 @@ it.each([
   const script = Buffer.from('00142b05d564e6a7a33c087f16e0f730d1440123799d', 'hex')
   expect(outpointOf(message, script).subarray(0, 32).reverse().toString('hex')).toBe(id)
 })
+
+/** The examples of ENSIP-9, and an account of bytes 1 to 20. */
+it.each([
+  ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', '76a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1888ac'],
+  ['3Ai1JZ8pdJb2ksieUV8FsxSNVJCpoPi8W6', 'a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1887'],
+  ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '0014751e76e8199196d454941c45d1b3a323f1433bd6'],
+  ['cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu', '0102030405060708090a0b0c0d0e0f1011121314'],
+  ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', null],
+  ['osmo1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5helwsw', null],
+])('ENS knows %s as %s', (text, bytes) => {
+  const wallet = lookupAddress(text)!
+  const { coin } = KINDS[kindOf(wallet.type)!]
+  const isOf = new RegExp(coin.stored).test(wallet.bytes.toString('hex'))
+  expect(isOf ? Buffer.from(coin.bytes(wallet)).toString('hex') : null).toBe(bytes)
+})

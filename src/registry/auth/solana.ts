@@ -27,6 +27,7 @@ export function isSignedBySolana(message: string, signature: Uint8Array, key: Ui
 export const solana: WalletKind = {
   account: 'Solana',
   proves: (type) => type === 'solana',
+  coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },
   form: '64 bytes in 0x hex, base58 or base64',
   read(text) {
     const signature = parseSolanaSignature(text)
