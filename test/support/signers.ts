@@ -1,10 +1,13 @@
-import { createHash } from 'node:crypto'
+import { createHash, createPrivateKey, sign } from 'node:crypto'
 import { Secp256k1Wallet } from '@cosmjs/amino'
+import { p256 } from '@noble/curves/nist.js'
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
+import { blake2b } from '@noble/hashes/blake2.js'
 import { p2pkh, p2sh, p2tr, p2wpkh, RawTx, RawWitness, Script, Transaction } from '@scure/btc-signer'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { KindName } from '../../src/registry/auth/kinds.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
+import { ed25519PublicKey } from '../../src/registry/primitives/ed25519.js'
 import { solanaAccount } from '../api/wallets.js'
 
 /** Accounts of wallet kinds, whose messages are signed by other code than ours. */
@@ -42,6 +45,7 @@ export const SIGNERS: Record<KindName, Signers> = {
     decode: (text) => BASE64.decode(JSON.parse(text).signature),
     encode: (bytes, like) => JSON.stringify({ ...JSON.parse(like), signature: BASE64.encode(bytes) }),
   },
+  sui: { accounts: async (key) => [0, 1, 2].map((flag) => suiAccount(flag, key)), ...BASE64 },
 }
 
 function evmAccount(key: Uint8Array): Account {
@@ -120,4 +124,31 @@ async function cosmosAccount(prefix: string, key: Uint8Array): Promise<Account> 
       return JSON.stringify(signature)
     },
   }
+}
+
+/** Sui: a personal message with OpenSSL. @param flag 0: Ed25519, 1: secp256k1, 2: secp256r1 */
+function suiAccount(flag: number, key: Uint8Array): Account {
+  const curve = [undefined, secp256k1, p256][flag]
+  const publicKey = Buffer.concat([Buffer.of(flag), curve?.getPublicKey(key) ?? ed25519PublicKey(key)])
+  const signer = privateKeyOf(flag, key)
+  return {
+    ...{ type: 'sui', address: toHex(blake2b(publicKey, { dkLen: 32 })) },
+    sign(message) {
+      const text = Buffer.from(message)
+      const [low, high] = [text.length & 0x7f, text.length >> 7]
+      const intent = Buffer.of(3, 0, 0, ...(high === 0 ? [low] : [low | 0x80, high]))
+      const hash = blake2b(Buffer.concat([intent, text]), { dkLen: 32 })
+      const signed = sign(curve && 'sha256', hash, { key: signer, dsaEncoding: 'ieee-p1363' })
+      const signature = curve?.Signature.fromBytes(signed, 'compact').normalizeS().toBytes('compact') ?? signed
+      return Buffer.concat([publicKey.subarray(0, 1), signature, publicKey.subarray(1)]).toString('base64')
+    },
+  }
+}
+
+/** Private key in PKCS #8 (RFC 8410) or SEC 1 (RFC 5915). */
+function privateKeyOf(flag: number, key: Uint8Array) {
+  const head = ['302e020100300506032b657004220420', '302e0201010420', '30310201010420'][flag]!
+  const curve = ['', 'a00706052b8104000a', 'a00a06082a8648ce3d030107'][flag]!
+  const der = Buffer.concat([Buffer.from(head, 'hex'), key, Buffer.from(curve, 'hex')])
+  return createPrivateKey({ key: der, format: 'der', type: flag === 0 ? 'pkcs8' : 'sec1' })
 }
