@@ -18,7 +18,7 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
  * Reads the text of an airdrop's file, one `address,amount` per line, with or without that header, fields bare or in
- * double quotes; empty lines are ignored. Addresses are of wallets that can sign in, mixed. Amounts are base units: digits only.
+ * double quotes; empty lines are ignored. Addresses are of wallets that sign in. Amounts are base units: digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
 export function readAllocations(text: string): { rows: Allocation[]; bad: BadLine[] } {

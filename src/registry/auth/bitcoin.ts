@@ -3,7 +3,7 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { type Check, decodeBase64, startsWith, type WalletKind } from './kind.js'
+import { type Check, decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
@@ -94,7 +94,7 @@ function taprootCheck(signature: Uint8Array): Check | null {
   }
 }
 
-/** Check of a signature (strict DER, BIP-66; low s, BIP-146; SIGHASH_ALL) by a compressed key; null for another form. */
+/** Check of a signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key; null for another form. */
 function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
   const der = readDer(signature.subarray(0, -1))
   if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
@@ -104,7 +104,7 @@ function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
     const script = SCRIPT[type](key)
     if (!script.equals(scriptOf(wallet))) return false
     const hash = segwitHash(outpointOf(message, script), hash160(key))
-    return secp256k1.verify(der, hash, key, { format: 'compact' })
+    return isSignedByEcdsa(secp256k1, [der, hash, key])
   }
 }
 

@@ -3,7 +3,7 @@ import { bech32 } from '@scure/base'
 import { z } from 'zod'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodeBase64, startsWith, type WalletKind } from './kind.js'
+import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Chains
@@ -45,12 +45,7 @@ export const cosmos: WalletKind = {
       const prefix = address.slice(0, address.lastIndexOf('1'))
       if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false
       const hash = sha256(Buffer.from(signDoc(message, address)))
-      try {
-        return secp256k1.verify(signature, hash, key, { format: 'compact' })
-      } catch {
-        // r or s out of range
-        return false
-      }
+      return isSignedByEcdsa(secp256k1, [signature, hash, key])
     }
   },
 }

@@ -1,3 +1,4 @@
+import type { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { Wallet } from '../primitives/address.js'
 
 /** Tells whether a wallet signed a message. */
@@ -40,4 +41,17 @@ export function decodeBase64(text: string): Buffer | null {
   if (text === '' || text.length > BASE64_LIMIT_CHARS) return null
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null
+}
+
+/** Tells whether a key signed a hash by ECDSA, with an s in the lower half of the order. @param signature r ‖ s */
+export function isSignedByEcdsa(
+  curve: Pick<typeof secp256k1, 'verify'>,
+  [signature, hash, key]: readonly [Uint8Array, Uint8Array, Uint8Array],
+): boolean {
+  try {
+    return curve.verify(signature, hash, key, { format: 'compact', lowS: true })
+  } catch {
+    // r or s out of range
+    return false
+  }
 }

@@ -4,31 +4,27 @@ import { blake2b } from '@noble/hashes/blake2.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
-import { decodeBase64, startsWith, type WalletKind } from './kind.js'
+import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
  * are refused. An address has the form of Aptos' too, and keeps that type in lists; whoever signs as Sui is of Sui.
  */
 
-type Verify = (signature: Uint8Array, hash: Uint8Array, key: Uint8Array) => boolean
-
-const byEcdsa =
-  ({ verify }: Pick<typeof secp256k1, 'verify'>): Verify =>
-  (signature, hash, key) => {
-    try {
-      return verify(signature, sha256(hash), key, { format: 'compact', lowS: true })
-    } catch {
-      // r or s out of range
-      return false
-    }
-  }
-
-/** Schemes by their flag, with the length of a key. */
-const SCHEMES: readonly { keyBytes: number; verify: Verify }[] = [
+interface Scheme {
+  keyBytes: number
+  /** Verifies r ‖ s over a hash by a key. */
+  verify(...parts: [signature: Uint8Array, hash: Uint8Array, key: Uint8Array]): boolean
+}
+const ecdsa = (curve: typeof secp256k1): Scheme => ({
+  keyBytes: 33,
+  verify: (signature, hash, key) => isSignedByEcdsa(curve, [signature, sha256(hash), key]),
+})
+/** Schemes by their flag. */
+const SCHEMES: readonly Scheme[] = [
   { keyBytes: 32, verify: (signature, hash, key) => isSignedByEd25519([hash], signature, key) },
-  { keyBytes: 33, verify: byEcdsa(secp256k1) },
-  { keyBytes: 33, verify: byEcdsa(p256) },
+  ecdsa(secp256k1),
+  ecdsa(p256),
 ]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
