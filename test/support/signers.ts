@@ -72,16 +72,10 @@ function bitcoinAccount(form: BitcoinForm, key: Uint8Array): Account {
 
 function witness(message: string, payment: { script: Uint8Array; redeemScript?: Uint8Array }, key: Uint8Array) {
   const hash = schnorr.utils.taggedHash('BIP0322-signed-message', Buffer.from(message))
+  const scriptSig = Script.encode(['OP_0', hash])
   const spent = RawTx.encode({
     ...{ version: 0, segwitFlag: false, lockTime: 0, witnesses: [] },
-    inputs: [
-      {
-        txid: new Uint8Array(32),
-        index: 0xffffffff,
-        finalScriptSig: Script.encode(['OP_0', hash]),
-        sequence: 0,
-      },
-    ],
+    inputs: [{ ...{ txid: new Uint8Array(32), index: 0xffffffff, sequence: 0 }, finalScriptSig: scriptSig }],
     outputs: [{ amount: 0n, script: payment.script }],
   })
   const txid = sha256(sha256(spent)).reverse()
@@ -130,7 +124,12 @@ async function cosmosAccount(prefix: string, key: Uint8Array): Promise<Account> 
 function suiAccount(flag: number, key: Uint8Array): Account {
   const curve = [undefined, secp256k1, p256][flag]
   const publicKey = Buffer.concat([Buffer.of(flag), curve?.getPublicKey(key) ?? ed25519PublicKey(key)])
-  const signer = privateKeyOf(flag, key)
+  const text64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+  const point = curve?.getPublicKey(key, false).subarray(1)
+  const [x, y] = point ? [point.subarray(0, 32), point.subarray(32)] : [publicKey.subarray(1)]
+  const [kty, crv] = [y ? 'EC' : 'OKP', ['Ed25519', 'secp256k1', 'P-256'][flag]]
+  const jwk = { kty, crv, x: text64(x!), d: text64(key), ...(y && { y: text64(y) }) }
+  const signer = createPrivateKey({ key: jwk, format: 'jwk' })
   return {
     ...{ type: 'sui', address: toHex(blake2b(publicKey, { dkLen: 32 })) },
     sign(message) {
@@ -143,12 +142,4 @@ function suiAccount(flag: number, key: Uint8Array): Account {
       return Buffer.concat([publicKey.subarray(0, 1), signature, publicKey.subarray(1)]).toString('base64')
     },
   }
-}
-
-/** Private key in PKCS #8 (RFC 8410) or SEC 1 (RFC 5915). */
-function privateKeyOf(flag: number, key: Uint8Array) {
-  const head = ['302e020100300506032b657004220420', '302e0201010420', '30310201010420'][flag]!
-  const curve = ['', 'a00706052b8104000a', 'a00a06082a8648ce3d030107'][flag]!
-  const der = Buffer.concat([Buffer.from(head, 'hex'), key, Buffer.from(curve, 'hex')])
-  return createPrivateKey({ key: der, format: 'der', type: flag === 0 ? 'pkcs8' : 'sec1' })
 }

@@ -11,21 +11,8 @@ import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './ki
  * are refused. An address has the form of Aptos' too, and keeps that type in lists; whoever signs as Sui is of Sui.
  */
 
-interface Scheme {
-  keyBytes: number
-  /** Verifies r ‖ s over a hash by a key. */
-  verify(...parts: [signature: Uint8Array, hash: Uint8Array, key: Uint8Array]): boolean
-}
-const ecdsa = (curve: typeof secp256k1): Scheme => ({
-  keyBytes: 33,
-  verify: (signature, hash, key) => isSignedByEcdsa(curve, [signature, sha256(hash), key]),
-})
-/** Schemes by their flag. */
-const SCHEMES: readonly Scheme[] = [
-  { keyBytes: 32, verify: (signature, hash, key) => isSignedByEd25519([hash], signature, key) },
-  ecdsa(secp256k1),
-  ecdsa(p256),
-]
+/** Curves of ECDSA by their flag; null: Ed25519. */
+const CURVES = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
 
@@ -46,12 +33,14 @@ export const sui: WalletKind = {
   form: 'base64 of a flag (0 to 2), 64 bytes and a key',
   read(text) {
     const bytes = decodeBase64(text)
-    const scheme = bytes && SCHEMES[bytes[0]!]
-    if (!scheme || bytes.length !== 65 + scheme.keyBytes) return null
+    const curve = bytes ? CURVES[bytes[0]!] : undefined
+    if (!bytes || curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
     const [signature, key] = [bytes.subarray(1, 65), bytes.subarray(65)]
     return (message, wallet) => {
       const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
-      return toHex(address) === wallet.text && scheme.verify(signature, hashOf(message), key)
+      if (toHex(address) !== wallet.text) return false
+      const hash = hashOf(message)
+      return curve ? isSignedByEcdsa(curve, [signature, sha256(hash), key]) : isSignedByEd25519([hash], signature, key)
     }
   },
 }

@@ -41,11 +41,7 @@ export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Pr
 
 /** Kinds of wallets that can sign in, in words. */
 export const KIND_TEXT: Readonly<Record<Kind, string>> = {
-  evm: 'Ethereum',
-  solana: 'Solana',
-  bitcoin: 'Bitcoin',
-  cosmos: 'Cosmos',
-  sui: 'Sui',
+  ...{ evm: 'Ethereum', solana: 'Solana', bitcoin: 'Bitcoin', cosmos: 'Cosmos', sui: 'Sui' },
 }
 
 /** An account of a wallet. */
