@@ -31,7 +31,6 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
           signMessage: (message, type) => { if (type === 'bip322-simple') return window.sign_bitcoin(message) },
         }
         window.keplr = {
-          enable: async () => {},
           getKey: async () => ({ bech32Address: '${cosmos.address}' }),
           signArbitrary: async (chain, address, message) => JSON.parse(await window.sign_cosmos(message)),
         }
@@ -105,6 +104,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await page.getByLabel('Its kind').selectOption('bitcoin')
     await press('Get the message')
     const message = await page.locator('#to-sign').textContent()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
     await page.getByLabel('The signature').fill(await bitcoin.sign(message!))
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await told('Signed in.')
