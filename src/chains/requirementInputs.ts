@@ -1,6 +1,6 @@
 import { inputsNeeded, type RequirementInputs, tokenKey } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
-import { type Address, decodeAddress } from '../registry/primitives/address.js'
+import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
 import { familyOf } from '../registry/primitives/network.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
 
@@ -23,7 +23,7 @@ export interface RequirementInputsQuestion {
  * @throws ChainUnavailableError where a chain is down or no longer configured
  */
 export async function readRequirementInputs(question: RequirementInputsQuestion): Promise<RequirementInputs> {
-  const address = decodeAddress(question.wallet)
+  const address = decodeWallet(question.wallet)
   const { tokens, clusters } = inputsNeeded(question.requirements)
   const [balances, verifiedIn] = await Promise.all([
     Promise.all(
@@ -37,7 +37,7 @@ export async function readRequirementInputs(question: RequirementInputsQuestion)
 async function balanceOf(
   ports: readonly BalancePort[],
   { network, token }: { network: string; token: string },
-  wallet: Address,
+  wallet: Wallet,
 ): Promise<bigint> {
   if (wallet.type !== familyOf(network)) return 0n
   const port = ports.find(({ label }) => label === network)

@@ -7,8 +7,8 @@ const AT_ONCE = 10_000
 
 /** Options of a join; its limit of time is that of each request. */
 export interface WalletsOptions extends CallOptions {
-  /** Of the wallets; default: both. */
-  types?: readonly ('evm' | 'solana')[] | undefined
+  /** Kinds of the wallets; default: all. */
+  types?: readonly Schemas['Proof']['type'][] | undefined
 }
 
 /** Wallets behind addresses, request by request. @throws ClusterdError; the signal's reason */

@@ -1,5 +1,7 @@
 import type { Availability, NameHit } from '../db/registry/lookups.js'
-import { ADDRESS_TYPE_CODE, type AddressType } from '../registry/primitives/address.js'
+import type { Coin } from '../registry/auth/kind.js'
+import { KIND_NAMES, KINDS } from '../registry/auth/kinds.js'
+import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { FullName } from '../registry/primitives/name.js'
 import type { Call } from './calls.js'
@@ -8,8 +10,8 @@ import type { EnsName } from './name.js'
 /** Look-ups of a network that records are made of; wallets are public ones. */
 export interface Lookups {
   walletOf(name: FullName): Promise<NameHit | null>
-  /** The verified wallet of a type that a cluster alone stands for. */
-  verifiedOf(asked: { cluster: string; type: AddressType }): Promise<NameHit | null>
+  /** The verified wallet that a cluster alone stands for, by a pattern of the hex of stored addresses. */
+  verifiedOf(asked: { cluster: string; stored: string }): Promise<NameHit | null>
   availabilityOf(cluster: string): Promise<Availability>
   /** URLs of the page and the picture of a cluster. */
   pagesOf(cluster: string): { profileUrl: string; imageUrl: string }
@@ -22,7 +24,7 @@ export interface Lookups {
 export async function recordOf({ own, text }: EnsName, { name, args }: Call, lookups: Lookups): Promise<string | null> {
   if (own === null) return null
   const [, second] = args
-  if (name === 'addr') return addressOf(own, typeOfCoin(second as bigint | undefined), lookups)
+  if (name === 'addr') return addressOf(own, coinOf(second as bigint | undefined), lookups)
   if (name !== 'text' && name !== 'name') return null
   const isShown =
     own.wallet === null
@@ -35,19 +37,19 @@ export async function recordOf({ own, text }: EnsName, { name, args }: Call, loo
 }
 
 const ETH = 60n
-const SOLANA = 501n
 /** Coin types of EVM chains are this bit and a chain’s id (ENSIP-11); the bit alone is any of them (ENSIP-19). */
 const EVM_BIT = 31n
 
-function typeOfCoin(coin = ETH): AddressType | null {
-  if (coin === ETH || coin >> EVM_BIT === 1n) return 'evm'
-  return coin === SOLANA ? 'solana' : null
+function coinOf(asked = ETH): Coin | undefined {
+  const type = asked >> EVM_BIT === 1n ? ETH : asked
+  return KIND_NAMES.map((name) => KINDS[name].coin).find((coin) => coin.type === type)
 }
 
-/** Raw address of the wallet of a type that a name stands for, in hex (ENSIP-9). */
-async function addressOf(name: FullName, type: AddressType | null, lookups: Lookups): Promise<string | null> {
-  if (type === null) return null
+/** Address in the coin’s own bytes of the wallet that a name stands for, in hex (ENSIP-9). */
+async function addressOf(name: FullName, coin: Coin | undefined, lookups: Lookups): Promise<string | null> {
+  if (!coin) return null
   const { cluster, wallet } = name
-  const hit = await (wallet === null ? lookups.verifiedOf({ cluster, type }) : lookups.walletOf(name))
-  return hit?.isVerified && hit.address[0] === ADDRESS_TYPE_CODE[type] ? toHex(hit.address.subarray(1)) : null
+  const hit = await (wallet === null ? lookups.verifiedOf({ cluster, stored: coin.stored }) : lookups.walletOf(name))
+  if (!hit?.isVerified || !new RegExp(coin.stored).test(hit.address.toString('hex'))) return null
+  return toHex(coin.bytes(decodeWallet(hit.address)))
 }

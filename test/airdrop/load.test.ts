@@ -150,7 +150,7 @@ describe('clusterd airdrop load', () => {
     const file = fileOf(lines.join('\n'))
     await expect(load(file, place())).rejects.toThrow(`Nothing is loaded: ${file} has 2 bad lines.`)
     expect(told).toEqual([
-      `${file}:8 has no EVM or Solana address`,
+      `${file}:8 has no address of a wallet that can sign in`,
       `${file}:2501 has no amount above zero in base units`,
     ])
     expect(await countRows()).toEqual(before)

@@ -143,6 +143,7 @@ describe('a proof that is none', () => {
     const crossed: Proof[] = [
       { ...evm, type: 'solana' },
       { ...sol, type: 'evm' },
+      { ...evm, type: 'bitcoin' },
       { ...evm, wallet: sol.wallet },
       { ...evm, wallet: account.address.replace(/[a-f]/, (letter) => letter.toUpperCase()) },
       { ...evm, wallet: '0'.repeat(60_000) },
@@ -156,7 +157,7 @@ describe('a proof that is none', () => {
       { ...sol, signature: evm.signature },
       { ...sol, signature: 'z'.repeat(60_000) },
       { ...sol, signature: sol.signature.slice(0, -2) },
-      { ...evm, type: 'bitcoin' },
+      { ...evm, type: 'dogecoin' },
       { ...evm, type: undefined },
       { ...evm, signature: 1 },
       { ...evm, wallet: [evm.wallet] },

@@ -46,7 +46,7 @@ describe('the message', () => {
     for (const [query, error] of [
       ['type=evm', 'invalid_request'],
       [`wallet=${account.address}`, 'invalid_request'],
-      [`type=bitcoin&wallet=${account.address}`, 'invalid_request'],
+      [`type=dogecoin&wallet=${account.address}`, 'invalid_request'],
       [`type=solana&wallet=${account.address}`, 'unsupported_address'],
       ['type=evm&wallet=nonsense', 'unsupported_address'],
     ])

@@ -89,15 +89,15 @@ describe('POST /v1/wallets', () => {
       expect((await open(`["${alice}"]`, query)).statusCode, query).toBe(400)
   })
 
-  it('shows no private wallet, and ten of a bundle', async () => {
+  it('shows no private wallet, and twenty of a bundle', async () => {
     const { hidden } = await plantPrivate(world)
     expect(await join([hidden])).toMatchObject([{ clusterName: null, wallets: null }])
     await world.pool.query(
       `INSERT INTO wallets SELECT 0, 1000, decode('01' || lpad(to_hex(i), 40, 'f'), 'hex'), 'w' || i, true, i < 110,
-         false, i, i FROM generate_series(100, 120) i`,
+         false, i, i FROM generate_series(100, 140) i`,
     )
     const [{ wallets }] = await join([holder(0)])
-    const rest = Array.from({ length: 8 }, (_, i) => `w${110 + i}`)
+    const rest = Array.from({ length: 18 }, (_, i) => `w${110 + i}`)
     expect(wallets.map((wallet: { name: string }) => wallet.name)).toEqual(['main', 'sol', ...rest])
   })
 

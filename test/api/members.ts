@@ -1,6 +1,7 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { Account } from '../support/signers.js'
 import type { ApiWorld, Reply } from './support.js'
-import { type SolanaAccount, signIn } from './wallets.js'
+import { signIn } from './wallets.js'
 
 /** Signed-in wallet with its requests. */
 export interface Member {
@@ -26,7 +27,7 @@ const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateK
 /** Signs a wallet in. */
 export async function memberOf(
   world: Pick<ApiWorld, 'request' | 'get' | 'post'>,
-  account: PrivateKeyAccount | SolanaAccount = newAccount(),
+  account: PrivateKeyAccount | Account = newAccount(),
 ): Promise<Member> {
   const headers = { ...(await signIn(world, account)), 'content-type': 'application/json' }
   const call: Member['call'] = (method, path, body) =>

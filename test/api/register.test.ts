@@ -149,10 +149,11 @@ describe('POST /v1/names/register/evm', () => {
   })
 
   it('refuses senders that are no EVM address', async () => {
-    await expectError(valid({ sender: bs58.encode(Buffer.alloc(32, 9)) }), 'invalid_sender')
+    for (const other of [bs58.encode(Buffer.alloc(32, 9)), 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'])
+      await expectError(valid({ sender: other }), 'invalid_sender')
     const checksummed = getAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
     const wrong = checksummed.replace('F', 'f')
-    for (const bad of ['', '0x', 'junk', `${sender}0`, wrong, 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'])
+    for (const bad of ['', '0x', 'junk', `${sender}0`, wrong, 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L'])
       await expectError(valid({ sender: bad }), 'unsupported_address')
     for (const bad of [undefined, null, 5, {}]) await expectError(valid({ sender: bad }), 'invalid_request')
   })

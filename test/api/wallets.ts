@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto'
 import bs58 from 'bs58'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Account } from '../support/signers.js'
 import type { ApiWorld } from './support.js'
 
-/** Solana account that signs text messages. */
-export interface SolanaAccount {
-  address: string
-  /** Signature over the message's bytes, in `0x` hex. */
+/** Solana account that signs text messages, in `0x` hex. */
+export interface SolanaAccount extends Account {
+  type: 'solana'
   sign(message: string): string
 }
 
@@ -19,6 +19,7 @@ export function solanaAccount(seed: Uint8Array = randomBytes(32)): SolanaAccount
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey)
   return {
+    type: 'solana',
     address: bs58.encode(Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')),
     sign: (message) => `0x${sign(null, Buffer.from(message, 'utf8'), privateKey).toString('hex')}`,
   }
@@ -39,18 +40,15 @@ export const messageOf = async (world: World, query = ''): Promise<{ message: st
   (await world.get(`/v1/auth/message${query}`)).body
 
 /** Proof of a wallet over a new message. */
-export async function proofOf(world: World, wallet: PrivateKeyAccount | SolanaAccount): Promise<Proof> {
+export async function proofOf(world: World, wallet: PrivateKeyAccount | Account): Promise<Proof> {
   const { message, signingDate } = await messageOf(world)
   return 'signMessage' in wallet
     ? { signature: await wallet.signMessage({ message }), signingDate, type: 'evm', wallet: wallet.address }
-    : { signature: wallet.sign(message), signingDate, type: 'solana', wallet: wallet.address }
+    : { signature: await wallet.sign(message), signingDate, type: wallet.type, wallet: wallet.address }
 }
 
 /** Signs in and returns the header with the key. */
-export async function signIn(
-  world: World,
-  wallet: PrivateKeyAccount | SolanaAccount,
-): Promise<{ authorization: string }> {
+export async function signIn(world: World, wallet: PrivateKeyAccount | Account): Promise<{ authorization: string }> {
   const { token } = (await world.post('/v1/auth/token', await proofOf(world, wallet))).body
   return { authorization: `Bearer ${token}` }
 }

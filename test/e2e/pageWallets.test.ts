@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { KindName } from '../../src/registry/auth/kinds.js'
+import { type Account, SIGNERS } from '../support/signers.js'
 import { freshWallet, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
@@ -11,9 +14,33 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   const screen = narrowScreen()
   const { press, told } = handsOf(screen)
   let page: Page
+  let bitcoin: Account
+  let cosmos: Account
+  let sui: Account
 
   beforeAll(async () => {
     page = screen.page
+    const of = async (kind: KindName, form: number) => (await SIGNERS[kind].accounts(randomBytes(32)))[form]!
+    ;[bitcoin, cosmos, sui] = await Promise.all([of('bitcoin', 2), of('cosmos', 0), of('sui', 0)])
+    for (const [name, account] of Object.entries({ bitcoin, cosmos, sui }))
+      await screen.context.exposeFunction(`sign_${name}`, account.sign)
+    await screen.context.addInitScript({
+      content: `{
+        window.unisat = {
+          requestAccounts: async () => ['${bitcoin.address}'],
+          signMessage: (message, type) => { if (type === 'bip322-simple') return window.sign_bitcoin(message) },
+        }
+        window.keplr = {
+          getKey: async () => ({ bech32Address: '${cosmos.address}' }),
+          signArbitrary: async (chain, address, message) => JSON.parse(await window.sign_cosmos(message)),
+        }
+        const connect = async () => ({ accounts: [{ address: '${sui.address}', chains: ['sui:mainnet'] }] })
+        const signPersonalMessage = async ({ message }) => ({ signature: await window.sign_sui(new TextDecoder().decode(message)) })
+        const features = { 'standard:connect': { connect }, 'sui:signPersonalMessage': { signPersonalMessage } }
+        window.addEventListener('wallet-standard:app-ready', ({ detail }) =>
+          detail.register({ version: '1.0.0', name: 'Of Sui', icon: '', accounts: [], chains: ['sui:mainnet'], features }))
+      }`,
+    })
     await screen.context.addInitScript({
       content: `{
         const announce = (info, request) =>
@@ -45,7 +72,8 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   it('shows each wallet that can be asked, two of one id too, within a narrow screen', async () => {
     await wallet('Late').waitFor()
     const shown = await page.locator('.wallets li span').allTextContents()
-    expect(shown.sort()).toEqual(['Late', 'None', 'Test Wallet', 'Twin', LONG].sort())
+    const others = ['UniSat', 'Keplr', 'Of Sui']
+    expect(shown.sort()).toEqual(['Late', 'None', 'Test Wallet', 'Twin', LONG, ...others].sort())
     expect(await page.locator('.wallets img').count()).toBe(1)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   })
@@ -61,6 +89,27 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
       await told(text)
       expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(360)
     }
+  })
+
+  it.each(['UniSat', 'Keplr', 'Of Sui'])('signs in with %s', async (name) => {
+    await wallet(name).click()
+    await told('Signed in.')
+    await press('Sign out')
+    await told('Signed out.')
+  })
+
+  it('signs in with a wallet elsewhere, by a signature that is typed', async () => {
+    await page.getByText('A wallet elsewhere').click()
+    await page.getByLabel('Its address').fill(bitcoin.address)
+    await page.getByLabel('Its kind').selectOption('bitcoin')
+    await press('Get the message')
+    const message = await page.locator('#to-sign').textContent()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+    await page.getByLabel('The signature').fill(await bitcoin.sign(message!))
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await told('Signed in.')
+    await press('Sign out')
+    await told('Signed out.')
   })
 
   it('signs in again where a key ended, and keeps what was typed', async () => {

@@ -131,8 +131,8 @@ it('names of one large cluster cost one look at it, in whatever number they are 
   ).toBeLessThanOrEqual(2 * MEMBERS)
 })
 
-it('the wallet of a type costs one look at its cluster', async () => {
-  const read = await walletsRead((db) => findByTypes(db, 'testnet', [{ cluster: 'held-1', type: 'evm' }]))
+it('the wallet of a kind costs one look at its cluster', async () => {
+  const read = await walletsRead((db) => findByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]))
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })
 

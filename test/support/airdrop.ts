@@ -5,7 +5,7 @@ import { encodeClaim } from '../../src/chains/evm/airdrop/distributor.js'
 import { type Airdrop, findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
-import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
+import { addressToWord, parseWallet } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
@@ -17,7 +17,7 @@ export interface Row {
 }
 
 export const storedOf = (text: string): Buffer => {
-  const address = parseAddress(text)
+  const address = parseWallet(text)
   if (typeof address === 'string') throw new Error(`${text}: ${address}`)
   return address.bytes
 }

@@ -2,7 +2,7 @@ import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import { type Allocation, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/pages.js'
-import { addressToWord, decodeAddress } from '../../registry/primitives/address.js'
+import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -34,7 +34,7 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
 async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop) {
   const found = await findBundleAllocations(context.pool, context.network, airdrop.airdrop, request.session.wallet)
   const wallets = found.map((wallet): Claimant => {
-    const { type, text } = decodeAddress(wallet.address)
+    const { type, text } = decodeWallet(wallet.address)
     return { type, text, ...wallet }
   })
   const eligible = wallets.flatMap((wallet) => (wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : []))

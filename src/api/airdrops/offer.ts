@@ -1,7 +1,7 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import type { BundleWallet } from '../../db/airdrop/answers.js'
-import type { Address } from '../../registry/primitives/address.js'
+import type { Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
@@ -18,9 +18,9 @@ export const NO_TRANSACTION = [
   'ended',
   /** The transaction would link a private wallet with others on chain; `link=true` permits that. */
   'private_wallet',
-  /** Solana accounts are paid through a verified EVM wallet, and the bundle has none. */
+  /** Accounts of other kinds are paid through a verified EVM wallet, and the bundle has none. */
   'no_evm_wallet',
-  /** The operator signs no permissions for Solana accounts. */
+  /** The operator signs no permissions for them. */
   'no_operator',
   /** The distributor's chain is not configured. */
   'chain_not_served',
@@ -38,7 +38,7 @@ const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
 /** Verified wallet of the bundle. */
-export type Claimant = BundleWallet & Pick<Address, 'type' | 'text'>
+export type Claimant = BundleWallet & Pick<Wallet, 'type' | 'text'>
 
 type Refused = { reason: NoTransaction }
 interface Offered {
@@ -53,7 +53,7 @@ interface Offered {
 export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
- * Claims of a bundle from an airdrop. An EVM account claims for itself; the tokens of a Solana account go to an EVM
+ * Claims of a bundle from an airdrop. An EVM account claims for itself; the tokens of any other go to an EVM
  * wallet of the bundle, by a permission that the operator's key signs, whoever sends the transaction. Only `link` lets
  * a transaction link a private wallet with others.
  */
@@ -71,15 +71,15 @@ export function offerOf(
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
-  const ofSolana = receiverOf(session, wallets, link)
+  const ofOther = receiverOf(session, wallets, link)
   return async ({ type, text, isPrivate }, claim) => {
     if (isPrivate && !link) return { reason: 'private_wallet' }
     if (type === 'evm')
       return { receiver: text as Hex, transaction: transactionOf(port.claimData(claim)), sender: text as Hex }
     const { permissionSigner: signer } = context
     if (!signer) return { reason: 'no_operator' }
-    if ('reason' in ofSolana) return ofSolana
-    const { receiver } = ofSolana
+    if ('reason' in ofOther) return ofOther
+    const { receiver } = ofOther
     const signature = await signer.sign({
       chainId: port.chainId,
       distributor: to,
@@ -96,8 +96,8 @@ const refusing =
   async () => ({ reason })
 
 /**
- * EVM wallet that is paid for the Solana accounts of a bundle: the caller itself, else the bundle's oldest public
- * wallet, else its oldest private one. The transaction shows a private one beside the Solana account, so that it needs
+ * EVM wallet that is paid for other accounts of a bundle: the caller itself, else the bundle's oldest public
+ * wallet, else its oldest private one. The transaction shows a private one beside the other account, so that it needs
  * `link`.
  */
 function receiverOf(

@@ -1,12 +1,13 @@
 import type { ChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
-import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner } from '../../registry/auth/evm.js'
+import { personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
+import type { Check } from '../../registry/auth/kind.js'
+import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/auth/message.js'
-import { isSignedBySolana, parseSolanaSignature } from '../../registry/auth/solana.js'
-import type { Address, AddressType } from '../../registry/primitives/address.js'
+import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress } from '../http/address.js'
+import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -14,7 +15,7 @@ import { ApiError } from '../http/errors.js'
 export interface Proof {
   signature: string
   signingDate: string
-  type: AddressType
+  type: KindName
   /** The wallet that signed. */
   wallet: string
 }
@@ -78,58 +79,43 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
     throw new ApiError('invalid_request', 'The signingDate is not of the form 2026-11-20T08:00:00.000Z.')
   if (!isFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
     throw new ApiError('unauthorized', 'The signingDate is too old, or ahead of the time: ask for a new message.')
-  const signature = requireSignature(wallet.type, proof.signature)
-  const isPlain = !recovered && isSignedByAccount(wallet, plainMessage(context, signingDate), signature)
+  const isSigned = requireSignature(proof)
+  const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
   if (isPlain) return { wallet, signingMs, isPlain }
   const bound = messageFor(context, wallet, { signingDate, recovered })
-  if (!isSignedByAccount(wallet, bound, signature) && !(await isSignedByContract(context, wallet, bound, signature)))
+  if (!isSigned(bound, wallet) && !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound)))
     throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
   return { wallet, signingMs, isPlain }
 }
 
 /** @throws ApiError unsupported_address */
-function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Address {
-  const address = requireAddress(wallet, 'wallet')
-  if (address.type !== type) throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
-  return address
+function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Wallet {
+  const address = requireSigner(wallet, 'wallet')
+  if (kindOf(address.type) === type) return address
+  throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
 }
 
 const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
-const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
-/** Bound on the signature of a smart wallet, many times what known ones need. */
-const SIGNATURE_LIMIT_BYTES = 8_192
-
-/** The hex of an EVM signature, or the bytes of Solana's. @throws ApiError invalid_request */
-function requireSignature(type: AddressType, text: string): Hex | Buffer {
-  if (type === 'evm') {
-    if (text.length <= 2 + 2 * SIGNATURE_LIMIT_BYTES && BYTES_HEX.test(text)) return text as Hex
-    throw new ApiError('invalid_request', `The signature is not 1 to ${SIGNATURE_LIMIT_BYTES} bytes in 0x hex.`)
-  }
-  const signature = parseSolanaSignature(text)
-  if (!signature) throw new ApiError('invalid_request', 'The signature is not 64 bytes in 0x hex, base58 or base64.')
-  return signature
-}
-
-function isSignedByAccount(wallet: Address, message: string, signature: Hex | Buffer): boolean {
-  if (typeof signature !== 'string') return isSignedBySolana(message, signature, wallet.bytes.subarray(1))
-  const bytes = parseEvmSignature(signature) ?? parseCompactSignature(signature)
-  return bytes !== null && recoverSigner(message, bytes) === wallet.text
+/** @throws ApiError invalid_request */
+function requireSignature({ type, signature }: Proof): Check {
+  const check = KINDS[type].read(signature)
+  if (!check) throw new ApiError('invalid_request', `The signature is not ${KINDS[type].form}.`)
+  return check
 }
 
 /** @throws ChainUnavailableError where the contract's chain does not answer */
 const isSignedByContract = async (
   context: Context,
-  wallet: Address,
+  { type, wallet, signature }: Proof,
   bound: string,
-  signature: Hex | Buffer,
 ): Promise<boolean> =>
-  typeof signature === 'string' &&
+  type === 'evm' &&
   ((await hubOf(context)?.isValidSignature({
-    wallet: wallet.text as Hex,
+    wallet: wallet as Hex,
     hash: toHex(personalHash(bound)),
-    signature,
+    signature: signature as Hex,
     acceptsErc6492: context.auth.acceptsErc6492,
     caller: context.caller?.address ?? '',
   })) ??
@@ -145,7 +131,7 @@ const ETHEREUM_CHAIN_ID = 1
 /** Message that is bound to a wallet, and to the wallet whose key it asks for, if any. */
 function messageFor(
   context: Context,
-  wallet: Address,
+  wallet: Wallet,
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
   const nonce = boundNonce(context.tokenKey, wallet, of.signingDate, of.recovered)

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { findSession } from '../../db/auth/sessions.js'
 import { authKeyHash } from '../../registry/auth/key.js'
-import { decodeAddress } from '../../registry/primitives/address.js'
+import { kindOf } from '../../registry/auth/kinds.js'
+import { decodeWallet } from '../../registry/primitives/address.js'
 import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -62,8 +63,8 @@ async function sessionOf(key: string, { pool }: Pick<Context, 'pool'>): Promise<
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
-  const { type, text } = decodeAddress(stored.wallet)
-  return { ...stored, type, address: text, keyHash }
+  const { type, text } = decodeWallet(stored.wallet)
+  return { ...stored, type: kindOf(type)!, address: text, keyHash }
 }
 
 const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const

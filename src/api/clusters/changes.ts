@@ -1,4 +1,5 @@
 import { type AppendResult, appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
+import { kindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
@@ -85,8 +86,9 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
     (i) => under(pathOf(i), 'address'),
   )
   input.forEach(({ type }, i) => {
-    if (type === undefined || type === read[i]!.type) return
-    const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${read[i]!.type}.` }]
+    const own = read[i]!.type
+    if (type === undefined || type === own || type === kindOf(own)) return
+    const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
     throw new ApiError('unsupported_address', 'An address is not of the type that is named with it.', { details })
   })
   const names = requireNames(

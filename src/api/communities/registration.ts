@@ -10,7 +10,7 @@ import {
 } from '../../registry/community/registration.js'
 import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { type Address, addressToWord, decodeAddress } from '../../registry/primitives/address.js'
+import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import { isLabelOf } from '../../registry/primitives/network.js'
 import { type Author, change, inTurn, refusalError, registrationError } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
@@ -22,7 +22,7 @@ import { type CommunityName, communityPorts, requireRules } from './communities.
 
 export interface RegistrationRequest extends CommunityName {
   /** New owner of the name; null where the request names none. */
-  wallet: Address | null
+  wallet: Wallet | null
   /** Owner where the request names none: the caller itself, or none yet. */
   unnamed: 'own' | 'none'
   /** Price to pay; by default the first that the wallet can pay. */
@@ -31,9 +31,7 @@ export interface RegistrationRequest extends CommunityName {
 
 /** Payment that registers the name, as its payer has to sign it. */
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
-export type Registration =
-  | { kind: 'registered'; owner: Address }
-  | { kind: 'to_pay'; owner: Address; info: PaymentInfo }
+export type Registration = { kind: 'registered'; owner: Wallet } | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
 /** Attempts at a registration, since rules and names may change while requirements are read. */
 const TRIES = 3
@@ -62,7 +60,7 @@ async function attemptRegistration(
   request: RegistrationRequest,
 ): Promise<Registration | { kind: 'changed' }> {
   const { community, name, wallet, wish } = request
-  const owner = wallet ?? decodeAddress(author.wallet)
+  const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCurrent(context)
   const readStanding = () =>
@@ -115,7 +113,7 @@ const FAULT_MESSAGE: Record<PriceFault, string> = {
 async function registerFree(
   context: Context,
   author: Author,
-  { community, name, owner, rules }: CommunityName & { owner: Address; rules: CommunityRules },
+  { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
 ): Promise<Registration | { kind: 'changed' }> {
   const registering = { kind: 'register_community_name', actor: author.wallet, community, name } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
@@ -130,7 +128,7 @@ async function registerFree(
 
 async function paymentInfo(
   context: Context,
-  { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Address },
+  { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Wallet },
 ): Promise<PaymentInfo> {
   const port = communityPorts(context).find(({ label }) => label === price.network)
   if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
@@ -142,7 +140,7 @@ async function paymentInfo(
  * Tells whether a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
-export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {
+export async function areRequirementsMetBy(context: Context, community: string, wallet: Wallet): Promise<boolean> {
   return meetsRequirements(context, await requireRules(context, community), wallet.bytes, recentPorts(context))
 }
 

@@ -1,3 +1,4 @@
+import { kindOf } from '../../registry/auth/kinds.js'
 import { type Address, parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { ApiError } from './errors.js'
 
@@ -7,11 +8,17 @@ export const ADDRESS_PROBLEM = {
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
 
-/** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
+/** The address of a wallet that pays on a chain here. @param path of the field @throws ApiError unsupported_address */
 export const requireAddress = (input: string, path: string): Address => readable(parseAddress(input), path)
 
 /** The address of a wallet of any chain. @param path of the field @throws ApiError unsupported_address */
 export const requireWallet = (input: string, path: string): Wallet => readable(parseWallet(input), path)
+
+/** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
+export function requireSigner(input: string, path: string): Wallet {
+  const wallet = parseWallet(input)
+  return readable(typeof wallet === 'string' || kindOf(wallet.type) ? wallet : 'unsupported_address', path)
+}
 
 function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {
   if (typeof parsed !== 'string') return parsed

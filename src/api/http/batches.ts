@@ -4,7 +4,6 @@ import type pg from 'pg'
 import { readVersion, type Version } from '../../db/journal/head.js'
 import { findJournalled, readProgress } from '../../db/journal/transactions.js'
 import { findByAddresses, findByNames, findByTypes, readAvailability } from '../../db/registry/lookups.js'
-import type { AddressType } from '../../registry/primitives/address.js'
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -29,10 +28,8 @@ export function createBatches(pool: pg.Pool, network: Network) {
   return {
     nameOf: together((addresses: readonly Buffer[]) => findByAddresses(pool, network, addresses)),
     walletOf: together((names: readonly FullName[]) => findByNames(pool, network, names)),
-    /** Verified public wallet of a type that a cluster alone stands for. */
-    verifiedOf: together((asked: readonly { cluster: string; type: AddressType }[]) =>
-      findByTypes(pool, network, asked),
-    ),
+    /** Verified public wallet of a kind that a cluster alone stands for. */
+    verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) => findByTypes(pool, network, asked)),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
     /** Journalled bids of a transaction by its hash. */
     journalled: together((hashes: readonly Buffer[]) => findJournalled(pool, network, hashes)),

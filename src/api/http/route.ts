@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
-import type { Address } from '../../registry/primitives/address.js'
+import type { KindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
@@ -10,8 +10,9 @@ import type { Query } from './query.js'
 import { parse } from './schema.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
-export interface Session extends Pick<Address, 'type'>, StoredSession {
-  /** The wallet's stored form: type byte and raw address. */
+export interface Session extends StoredSession {
+  type: KindName
+  /** The wallet's stored form. */
   wallet: Buffer
   /** The wallet as answers show it. */
   address: string

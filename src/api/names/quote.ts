@@ -5,7 +5,7 @@ import { type AddressType, addressToWord } from '../../registry/primitives/addre
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { requireAddress } from '../http/address.js'
+import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { availabilityOf, requireNames } from './names.js'
@@ -100,7 +100,7 @@ function enabled<Port extends { label: string }>(ports: readonly Port[], network
 }
 
 function senderOf(input: string, type: AddressType): string {
-  const address = requireAddress(input, 'sender')
+  const address = requireSigner(input, 'sender')
   if (address.type !== type)
     throw new ApiError('invalid_sender', `The sender is an address of type ${address.type}, this takes ${type}.`)
   return address.text

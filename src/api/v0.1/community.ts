@@ -3,7 +3,7 @@ import { noKey } from '../auth/session.js'
 import { availabilityOf } from '../communities/availability.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
-import { requireAddress } from '../http/address.js'
+import { requireSigner } from '../http/address.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -68,7 +68,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
         const message = 'The parameter walletAddress is missing.'
         throw new ApiError('no_walletAddress_found', message)
       }
-      const wallet = requireAddress(walletAddress, 'walletAddress')
+      const wallet = requireSigner(walletAddress, 'walletAddress')
       const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
       return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
     }),
@@ -106,7 +106,7 @@ const register = route.post('/v0.1/community/register', {
       requireTestnet(isOnTestnet(isTestnet, network))
       if (!session) throw noKey()
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
-      const wallet = body.walletAddress === undefined ? null : requireAddress(body.walletAddress, 'walletAddress')
+      const wallet = body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
       const request = { community, name, wallet, unnamed: 'none', wish: { network, token: null } } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}

@@ -1,4 +1,5 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
+import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
 import { exchange, type Signer, signingMessage } from '../auth/proof.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -6,7 +7,7 @@ import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
 import { SIGN_IN_COST } from '../limits/costs.js'
-import { addressText, addressType } from './schemas.js'
+import { addressText, walletKind } from './schemas.js'
 
 const signingDate = z.string().openapi({
   description: 'ISO 8601 in milliseconds, as the message gave it; accepted for 10 minutes',
@@ -23,7 +24,7 @@ const messages = GET_AND_POST.map((method) =>
       'Any wallet signs the plain message. With `wallet` and `type` it is bound to that address (EIP-4361): smart wallets (ERC-1271) have to sign this one. With `recover`, the address of a generated wallet, too, it asks for that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and signs nobody in.',
     query: z.object({
       wallet: addressText.optional(),
-      type: addressType.optional(),
+      type: walletKind.optional(),
       recover: addressText.optional().openapi({ example: undefined }),
     }),
     responses: answers('The message and its date', { message: z.string(), signingDate }),
@@ -35,7 +36,7 @@ const messages = GET_AND_POST.map((method) =>
 /** Wallet to which the message is bound. @throws ApiError invalid_request where wallet and type are not both there */
 function boundTo(query: Query): Signer | undefined {
   const wallet = query.get('wallet')
-  const type = wordOf(query, 'type', addressType.options)
+  const type = wordOf(query, 'type', walletKind.options)
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
@@ -45,11 +46,10 @@ function boundTo(query: Query): Signer | undefined {
 
 export const ProofSchema = named('Proof', {
   signature: z.string().openapi({
-    description:
-      'evm: 65 bytes in 0x hex (personal_sign), or the 64 of EIP-2098; solana: 64 bytes in 0x hex, base58 or base64',
+    description: KIND_NAMES.map((name) => `${name}: ${KINDS[name].form}`).join('; '),
   }),
   signingDate,
-  type: addressType,
+  type: walletKind,
   wallet: addressText.openapi({ description: 'The wallet that signed' }),
 })
 
@@ -75,7 +75,7 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
         ...answers('It is valid', {
           signature: z.string(),
           signingDate,
-          type: addressType,
+          type: walletKind,
           wallet: addressText,
           isValid: z.literal(true),
         }),

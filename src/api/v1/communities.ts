@@ -5,7 +5,7 @@ import { availabilityOf } from '../communities/availability.js'
 import { communityByName, configureCommunity, requireCommunityName } from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
-import { requireAddress } from '../http/address.js'
+import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -152,7 +152,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
     const wish = { network: body.network ?? null, token: tokenOf(body.token) }
     const network = isOnTestnet(isTestnet, wish.network) ? 'testnet' : 'mainnet'
-    const wallet = body.walletAddress === undefined ? null : requireAddress(body.walletAddress, 'walletAddress')
+    const wallet = body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
     const request = { community, name, wallet, unnamed: 'own', wish } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }

@@ -3,7 +3,7 @@ import { eventWriter, type PublicEvent } from '../../registry/journal/events.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
-import { requireAddress } from '../http/address.js'
+import { requireSigner } from '../http/address.js'
 import { type Answer, eventStream, ok, okJson } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -167,7 +167,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
 /** @throws ApiError unsupported_address */
 function actorOf(query: Query): Buffer | undefined {
   const text = query.get('from')
-  return text === undefined ? undefined : requireAddress(text, 'from').bytes
+  return text === undefined ? undefined : requireSigner(text, 'from').bytes
 }
 
 const stream = route.get('/v1/events/stream', {

@@ -5,28 +5,29 @@ import { pipeline } from 'node:stream/promises'
 import PQueue from 'p-queue'
 import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
 import { eventId } from '../../registry/journal/events.js'
-import { type AddressType, decodeAddress, lookupAddress } from '../../registry/primitives/address.js'
+import { type KindName, KIND_NAMES, kindOf } from '../../registry/auth/kinds.js'
+import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
-import { errorAnswer, toApiError } from '../http/errors.js'
-import { wordOf } from '../http/query.js'
+import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
+import type { Query } from '../http/query.js'
 import { route } from '../http/route.js'
 import { MAX_BULK, named, z } from '../http/schema.js'
-import { addressText, addressType, walletNameText } from './schemas.js'
+import { addressText, walletNameText, walletType } from './schemas.js'
 
 /** Addresses of a statement, whose lines are one snapshot. Twice as many lie unread in memory. */
 const AT_ONCE = 1_000
 /** Time for an answer: so long a slow reader keeps his addresses in memory. */
 const LONGEST_MS = 120_000
-const TYPES = ['evm', 'solana', 'evm,solana', 'solana,evm'] as const
+const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
 const HolderSchema = named('Holder', {
   input: z.string().openapi({ description: 'The address as it was sent' }),
   clusterName: z.string().nullable(),
   wallets: z
-    .array(z.object({ address: addressText, type: addressType, name: walletNameText }))
+    .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
     .openapi({ description: `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public` }),
   asOf: z.string().openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
@@ -37,13 +38,18 @@ const join = route.post('/v1/wallets', {
   summary: 'The wallets of many holders',
   description:
     'A line of JSON for each address, in their order: the verified public wallets of its cluster, `main` first, then the oldest. The body is an array, or has an address in each line. Each thousand lines are one snapshot. An error after the first thousand is the last line; too few lines without one were cut off.',
-  query: z.object({ types: z.enum(TYPES).optional().openapi({ description: 'Of the wallets; default: both' }) }),
+  query: z.object({
+    types: z
+      .string()
+      .regex(TYPES)
+      .optional()
+      .openapi({ description: 'Kinds of the wallets, joined by commas; default: all', example: 'evm,solana' }),
+  }),
   body: z.array(addressText).max(MAX_BULK),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
   errors: ['too_many'],
   async handle({ body, query }, context) {
-    const types = addressType.options.filter((type) => (wordOf(query, 'types', TYPES) ?? type).includes(type))
-    const lines = Readable.from(linesOf(context, body, types), { highWaterMark: 1 })
+    const lines = Readable.from(linesOf(context, body, kindsOf(query)), { highWaterMark: 1 })
     await once(lines, 'readable')
     // a reader who leaves, or takes too long, fails it
     const stream = (res: ServerResponse) =>
@@ -52,19 +58,30 @@ const join = route.post('/v1/wallets', {
   },
 })
 
+/** Kinds of the wallets that are asked for; null for all. */
+type Kinds = ReadonlySet<KindName> | null
+
+/** @throws ApiError invalid_request */
+function kindsOf(query: Query): Kinds {
+  const text = query.get('types')
+  if (text === undefined) return null
+  if (TYPES.test(text)) return new Set(text.split(',') as KindName[])
+  throw new ApiError('invalid_request', `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`)
+}
+
 /** Statements of all joins: they leave connections, and the database's processors, to the rest. */
 const statements = new PQueue({ concurrency: 2 })
 
 /** Lines for addresses, a thousand at once: nothing of the database is held while they wait for their reader. */
-async function* linesOf({ pool, network }: Context, inputs: readonly string[], types: readonly AddressType[]) {
+async function* linesOf({ pool, network }: Context, inputs: readonly string[], kinds: Kinds) {
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
       // an empty one is nobody's
       const addresses = await mapInTurns(asked, (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0))
-      const found = await statements.add(() => findBundles(pool, network, addresses, types))
+      const found = await statements.add(() => findBundles(pool, network, addresses))
       const lines = await mapInTurns(found, (bundle, i) =>
-        JSON.stringify({ input: asked[i], ...view(network, bundle) }),
+        JSON.stringify({ input: asked[i], ...view(network, bundle, kinds) }),
       )
       yield `${lines.join('\n')}\n`
     } catch (error) {
@@ -75,14 +92,15 @@ async function* linesOf({ pool, network }: Context, inputs: readonly string[], t
   }
 }
 
-function view(network: Network, { generation, newest, clusterName, wallets }: Bundle) {
+function view(network: Network, { generation, newest, clusterName, wallets }: Bundle, kinds: Kinds) {
   const asOf = eventId(network, generation, newest)
-  return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
+  const all = wallets?.split(' ').filter(Boolean).map(walletOf) ?? null
+  return { clusterName, wallets: all && (kinds ? all.filter(({ type }) => kinds.has(kindOf(type)!)) : all), asOf }
 }
 
 function walletOf(entry: string) {
   const [name, stored] = entry.split(':')
-  const { text, type } = decodeAddress(Buffer.from(stored!, 'hex'))
+  const { text, type } = decodeWallet(Buffer.from(stored!, 'hex'))
   return { address: text, type, name }
 }
 

@@ -1,10 +1,12 @@
+import { KIND_NAMES } from '../../registry/auth/kinds.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. Their examples are the local world’s seeded name, its wallet and its cluster. */
 
 export const addressText = z.string().openapi({
-  description: 'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
+  description:
+    'EVM (answered in lower case) or Solana address; look-ups, lists of wallets and whoever signs take other chains’ too',
   example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 
@@ -28,7 +30,10 @@ export const txText = z.string().openapi({
   example: `0x${'5e'.repeat(32)}`,
 })
 
-/** Type of a wallet that can sign in. */
+/** Kind of a wallet that can sign in. */
+export const walletKind = z.enum(KIND_NAMES)
+
+/** Type of a generated wallet. */
 export const addressType = z.enum(['evm', 'solana'])
 
 /** Type of a listed wallet, which may be of any chain. */

@@ -51,12 +51,12 @@ describe('a CSV file of an airdrop', () => {
   it.each([
     ['no comma', EVM, 'must be address,amount (CSV)'],
     ['a column too many', `${EVM},1,2`, 'must be address,amount (CSV)'],
-    ['a quote left open', `"${EVM},1`, 'has no EVM or Solana address'],
+    ['a quote left open', `"${EVM},1`, 'has no address of a wallet that can sign in'],
     ['another separator', `${EVM};1`, 'must be address,amount (CSV)'],
-    ['a header in the middle', 'address,amount', 'has no EVM or Solana address'],
-    ['no address', ',1', 'has no EVM or Solana address'],
-    ['a short address', `${EVM.slice(0, -1)},1`, 'has no EVM or Solana address'],
-    ['a name', 'foobar/main,1', 'has no EVM or Solana address'],
+    ['a header in the middle', 'address,amount', 'has no address of a wallet that can sign in'],
+    ['no address', ',1', 'has no address of a wallet that can sign in'],
+    ['a short address', `${EVM.slice(0, -1)},1`, 'has no address of a wallet that can sign in'],
+    ['a name', 'foobar/main,1', 'has no address of a wallet that can sign in'],
     [
       'a wrong checksum',
       '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eb48,1',

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Allocation } from '../../db/airdrop/load.js'
-import { parseAddress } from '../../registry/primitives/address.js'
+import { kindOf } from '../../registry/auth/kinds.js'
+import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
 /** A line of which no row can be read. */
@@ -17,7 +18,7 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
  * Reads the text of an airdrop's file, one `address,amount` per line, with or without that header, fields bare or in
- * double quotes; empty lines are ignored. Addresses are EVM's and Solana's, mixed. Amounts are base units: digits only.
+ * double quotes; empty lines are ignored. Addresses are of wallets that sign in. Amounts are base units: digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
 export function readAllocations(text: string): { rows: Allocation[]; bad: BadLine[] } {
@@ -47,9 +48,9 @@ export function readAllocations(text: string): { rows: Allocation[]; bad: BadLin
 function readRow(text: string): Allocation | string {
   const [addressText, amountText, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
   if (amountText === undefined || rest.length > 0) return 'must be address,amount (CSV)'
-  const address = parseAddress(addressText!)
+  const address = parseWallet(addressText!)
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
-  if (address === 'unsupported_address') return 'has no EVM or Solana address'
+  if (address === 'unsupported_address' || !kindOf(address.type)) return 'has no address of a wallet that can sign in'
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
   const amount = parseAmountWei(amountText)
   return amount ? { account: address.bytes, amount } : 'has no amount above zero in base units'

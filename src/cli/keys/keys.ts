@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../db/auth/apiKeys.js'
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
-import { decodeAddress } from '../../registry/primitives/address.js'
+import { decodeWallet } from '../../registry/primitives/address.js'
 import { withPool } from '../database.js'
 import { printJson, printList } from '../output.js'
 
@@ -11,7 +11,7 @@ const DEFAULT_BURST_S = 6
 const view = (key: StoredApiKey) => ({
   id: apiKeyId(key.keyHash),
   name: key.name,
-  wallet: key.wallet && decodeAddress(key.wallet).text,
+  wallet: key.wallet && decodeWallet(key.wallet).text,
   perSecond: key.perSecond,
   burst: key.burst,
   createdAt: new Date(key.createdMs).toISOString(),

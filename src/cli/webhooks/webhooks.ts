@@ -14,7 +14,7 @@ import {
 } from '../../db/outbox/webhooks.js'
 import { KEY_BYTES, keyText } from '../../push/webhooks/signature.js'
 import { checkTarget } from '../../push/webhooks/target.js'
-import { decodeAddress, parseAddress } from '../../registry/primitives/address.js'
+import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { duration, printJson, printList } from '../output.js'
@@ -25,7 +25,7 @@ const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhoo
   ...webhook,
   state: parked !== null ? 'parked' : failingMs !== null ? 'failing' : 'active',
   parked,
-  from: from && decodeAddress(from).text,
+  from: from && decodeWallet(from).text,
   failingSince: failingMs && new Date(failingMs).toISOString(),
   createdAt: new Date(createdMs).toISOString(),
 })
@@ -48,8 +48,8 @@ export async function add(
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
   checkTarget(url, readEnvironment().webhooksPrivate)
-  const actor = from === undefined ? null : parseAddress(from)
-  if (typeof actor === 'string') throw new Error('--from is no address.')
+  const actor = from === undefined ? null : lookupAddress(from)
+  if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(KEY_BYTES)
   const id = await withPool(COMMAND, async (pool) => {
     const place = { network, from: actor?.bytes ?? null }

@@ -1,4 +1,3 @@
-import { ADDRESS_TYPE_CODE, type AddressType } from '../../registry/primitives/address.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -136,24 +135,24 @@ export async function findByNames(
 // a cluster has a thousand wallets at most
 const byTypes = prepare<NameHit & { ord: number }>(
   'by_types',
-  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS i(cluster, type, ord)
+  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
     CROSS JOIN LATERAL (${holderNamed(l)}) n CROSS JOIN LATERAL (
       SELECT w.address, w.name AS wallet_name, w.verified AS is_verified FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private AND w.verified
-        AND get_byte(w.address, 0) = i.type
+        AND encode(w.address, 'hex') ~ i.stored
       ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT 1
     ) w`,
 )
 
-/** Verified public wallets of a type in clusters, in the order given: `main` where it is one, else the oldest. */
-export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; type: AddressType }[]) =>
+/**
+ * Verified public wallets of a kind in clusters, in the order given: `main` where it is one, else the oldest.
+ * @param all with a pattern of the hex of stored addresses
+ */
+export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; stored: string }[]) =>
   readOnce(
     all,
-    ({ cluster, type }) => `${cluster}/${type}`,
-    (asked) => {
-      const types = asked.map(({ type }) => ADDRESS_TYPE_CODE[type])
-      return byTypes(db, network, [asked.map(({ cluster }) => cluster), types])
-    },
+    ({ cluster, stored }) => `${cluster}/${stored}`,
+    (asked) => byTypes(db, network, [asked.map(({ cluster }) => cluster), asked.map(({ stored }) => stored)]),
   )
 
 /** The cluster in which an address is verified in public, as of the newest event of the feed. */
@@ -165,8 +164,8 @@ export interface Bundle {
   wallets: string | null
 }
 
-/** Most wallets of a bundle. */
-export const BUNDLE_WALLETS = 10
+/** Most wallets of a bundle: `main`, and the oldest. */
+export const BUNDLE_WALLETS = 20
 
 // wallets of a cluster are read once, however many of its addresses are asked for; arrays would take the driver long
 const bundles = prepare<Bundle & { ord: number }>(
@@ -181,22 +180,15 @@ const bundles = prepare<Bundle & { ord: number }>(
     CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
-        AND get_byte(w.address, 0) = ANY($2::int[])
       ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${BUNDLE_WALLETS}
     ) w) w
     WHERE h.network = ${l.network}`,
 )
 
-/** The bundles of many addresses, with verified public wallets of these types: one per input, in its order. */
-export async function findBundles(
-  db: Queryable,
-  network: Network,
-  addresses: readonly Buffer[],
-  types: readonly AddressType[],
-): Promise<Bundle[]> {
-  const codes = types.map((type) => ADDRESS_TYPE_CODE[type])
+/** The bundles of many addresses: one per input, in its order. */
+export async function findBundles(db: Queryable, network: Network, addresses: readonly Buffer[]): Promise<Bundle[]> {
   // nobody's address has a row, too
-  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked, codes]))) as Bundle[]
+  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked]))) as Bundle[]
 }
 
 export type Availability = 'free' | 'taken' | 'pending'

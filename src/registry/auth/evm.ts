@@ -1,6 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { getAddress } from 'viem'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
+import type { WalletKind } from './kind.js'
 
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
 
@@ -46,4 +48,25 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
     // r or s out of range, or r on no point
     return null
   }
+}
+
+const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
+/** Bound on the signature of a smart wallet, many times what known ones need. */
+const LIMIT_BYTES = 8_192
+
+/** A contract's signature (ERC-1271) is any bytes, and checked by its chain. */
+export const evm: WalletKind = {
+  account: 'Ethereum',
+  // EIP-4361 asks for the checksummed form
+  shown: (text) => getAddress(text),
+  hasChainId: true,
+  proves: (type) => type === 'evm',
+  // of all chains (ENSIP-11)
+  coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
+  form: `1 to ${LIMIT_BYTES} bytes in 0x hex`,
+  read(text) {
+    if (text.length > 2 + 2 * LIMIT_BYTES || !BYTES_HEX.test(text)) return null
+    const bytes = parseEvmSignature(text) ?? parseCompactSignature(text)
+    return (message, wallet) => bytes !== null && recoverSigner(message, bytes) === wallet.text
+  },
 }

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Address } from '../primitives/address.js'
+import type { Wallet as ListedWallet } from '../primitives/address.js'
 
 /** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
-type Wallet = Pick<Address, 'type' | 'text'>
+type Wallet = Pick<ListedWallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer => createHmac('sha256', tokenKey).update(input).digest()
 const inputOf = ({ type, text }: Wallet, signingDate: string): string => `${type}|${text}|${signingDate}`

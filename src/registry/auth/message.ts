@@ -1,5 +1,6 @@
-import { getAddress } from 'viem'
-import type { Address, AddressType } from '../primitives/address.js'
+import type { Wallet } from '../primitives/address.js'
+import type { WalletKind } from './kind.js'
+import { KINDS, kindOf } from './kinds.js'
 
 /**
  * Messages that wallets sign to authenticate. None is stored: the server rebuilds it from the signing date, so clients
@@ -32,36 +33,30 @@ export const verificationMessage = (domain: string, signingDate: string): string
 export interface BoundMessage {
   /** Domain of the service. */
   domain: string
-  wallet: Pick<Address, 'type' | 'text'>
-  /** EIP-155 id of the chain that checks a smart wallet; absent from Solana messages. */
+  /** Wallet that can sign in. */
+  wallet: Pick<Wallet, 'type' | 'text'>
+  /** EIP-155 id of the chain that checks a smart wallet; absent from messages of other kinds. */
   chainId: number
   /** Nonce of at least 8 letters and digits. */
   nonce: string
   signingDate: string
   /** Wallet whose private key the signer asks for; absent where it signs in. */
-  recovered?: Pick<Address, 'text'> | undefined
+  recovered?: Pick<Wallet, 'text'> | undefined
 }
 
 /** A signature is good for what its message says alone: one that signs in recovers no key, nor the reverse. */
 const recoveryStatement = (address: string): string =>
   `Recover the private key of the wallet ${address}. Sign this only to get that key yourself; it serves once.`
 
-/** Form of each wallet type in a message. */
-const FORM: Record<AddressType, { account: string; address: (text: string) => string; hasChainId: boolean }> = {
-  // EIP-4361 asks for the checksummed form
-  evm: { account: 'Ethereum', address: (text) => getAddress(text), hasChainId: true },
-  solana: { account: 'Solana', address: (text) => text, hasChainId: false },
-}
-
 /**
- * Message bound to one address: EIP-4361 (Sign-In with Ethereum), on Solana its counterpart without chain id. Contract
+ * Message bound to one address: EIP-4361 (Sign-In with Ethereum), elsewhere its counterpart without chain id. Contract
  * signatures require it, since one owner's signature may be valid for many wallets.
  */
 export function boundMessage({ domain, wallet, chainId, nonce, signingDate, recovered }: BoundMessage): string {
-  const { account, address, hasChainId } = FORM[wallet.type]
+  const { account, shown, hasChainId }: WalletKind = KINDS[kindOf(wallet.type)!]
   return [
     `${domain} wants you to sign in with your ${account} account:`,
-    address(wallet.text),
+    shown?.(wallet.text) ?? wallet.text,
     '',
     recovered ? recoveryStatement(recovered.text) : STATEMENT,
     '',

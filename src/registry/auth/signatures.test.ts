@@ -11,25 +11,6 @@ import { parseCompactSignature, parseEvmSignature, personalHash, recoverSigner }
 import { offchainEnvelopes } from './offchainMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from './solana.js'
 
-interface Vector {
-  form: string
-  message: string
-  wallet: string
-  signature: string
-  isValid: boolean
-}
-const vectors = (name: string): Vector[] =>
-  JSON.parse(readFileSync(new URL(`../../../test/vectors/auth/${name}.json`, import.meta.url), 'utf8')) as Vector[]
-
-const isSignedByEvm = ({ message, wallet, signature }: Omit<Vector, 'isValid' | 'form'>): boolean => {
-  const bytes = parseEvmSignature(signature)
-  return bytes !== null && recoverSigner(message, bytes) === wallet
-}
-const isSignedBySolanaWallet = ({ message, wallet, signature }: Omit<Vector, 'isValid' | 'form'>): boolean => {
-  const bytes = parseSolanaSignature(signature)
-  return bytes !== null && isSignedBySolana(message, bytes, bs58.decode(wallet))
-}
-
 /** A check takes about two milliseconds; a busy machine is forgiven, a quadratic decoding is not. */
 const SLOW_MS = 500
 function quick<T>(work: () => T): T {
@@ -40,10 +21,6 @@ function quick<T>(work: () => T): T {
 }
 
 describe('EVM signatures', () => {
-  it.each(vectors('evm'))('$form: $isValid', (vector) => {
-    expect(isSignedByEvm(vector)).toBe(vector.isValid)
-  })
-
   const account = privateKeyToAccount(generatePrivateKey())
 
   it('are over the hash of personal_sign', () => {
@@ -52,21 +29,6 @@ describe('EVM signatures', () => {
         expect(toHex(personalHash(message))).toBe(hashMessage(message))
       }),
       { numRuns: 30 },
-    )
-  })
-
-  it('recover the account that signed, and with one bit changed another or none', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ maxLength: 100 }), fc.nat(64 * 8 - 1), async (message, bit) => {
-        const wallet = account.address.toLowerCase()
-        const signature = await account.signMessage({ message })
-        expect(isSignedByEvm({ message, wallet, signature })).toBe(true)
-        const bytes = parseEvmSignature(signature)!
-        bytes[bit >> 3]! ^= 1 << (bit & 7)
-        expect(recoverSigner(message, bytes)).not.toBe(wallet)
-        expect(recoverSigner(`${message}.`, parseEvmSignature(signature)!)).not.toBe(wallet)
-      }),
-      { numRuns: 50 },
     )
   })
 
@@ -116,12 +78,13 @@ describe('EVM signatures', () => {
 })
 
 describe('Solana signatures', () => {
-  it.each(vectors('solana'))('$form: $isValid', (vector) => {
-    expect(isSignedBySolanaWallet(vector)).toBe(vector.isValid)
-  })
-
   it('that lenient verifiers take for good are among the refused', () => {
-    const forged = vectors('solana').filter(({ form }) => form.startsWith('key of order'))
+    const path = new URL('../../../test/vectors/auth/solana.json', import.meta.url)
+    const vectors = JSON.parse(readFileSync(path, 'utf8')) as Record<
+      'form' | 'message' | 'wallet' | 'signature',
+      string
+    >[]
+    const forged = vectors.filter(({ form }) => form.startsWith('key of order'))
     expect(forged).toHaveLength(2)
     for (const { message, wallet, signature } of forged) {
       const lenient = { zip215: true } as const

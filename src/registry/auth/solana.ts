@@ -1,7 +1,7 @@
-import { createPublicKey, verify } from 'node:crypto'
-import { ed25519 } from '@noble/curves/ed25519.js'
 import { decodeBase58 } from '../primitives/base58.js'
 import { fromHex } from '../primitives/bytes.js'
+import { isSignedByEd25519 } from '../primitives/ed25519.js'
+import type { WalletKind } from './kind.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
 /** Signatures of Solana accounts over text messages: ed25519 over the message or its off-chain envelope. */
@@ -18,22 +18,19 @@ export function parseSolanaSignature(text: string): Buffer | null {
   return decodeBase58(text, SIGNATURE_BYTES)
 }
 
-/**
- * True if a key signed a message, bare or in an envelope. Strict (RFC 8032): small-order keys, for which anybody can
- * sign, and non-canonical encodings are refused.
- * @param signature 64 bytes
- * @param key 32 bytes
- */
+/** Tells whether a key of 32 bytes signed a message, bare or in an envelope. @param signature 64 bytes */
 export function isSignedBySolana(message: string, signature: Uint8Array, key: Uint8Array): boolean {
   const text = Buffer.from(message)
-  const isSigned = quickCheck(signature, key)
-  const signed = [text, ...offchainEnvelopes(text, key)].find(isSigned)
-  return signed !== undefined && ed25519.verify(signature, signed, key, { zip215: false })
+  return isSignedByEd25519([text, ...offchainEnvelopes(text, key)], signature, key)
 }
 
-/** OpenSSL's check: ten times as fast, to reject wrong signatures cheaply, but lenient about keys. */
-function quickCheck(signature: Uint8Array, key: Uint8Array): (message: Uint8Array) => boolean {
-  const x = Buffer.from(key).toString('base64url')
-  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-  return (message) => verify(null, message, publicKey, signature)
+export const solana: WalletKind = {
+  account: 'Solana',
+  proves: (type) => type === 'solana',
+  coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },
+  form: '64 bytes in 0x hex, base58 or base64',
+  read(text) {
+    const signature = parseSolanaSignature(text)
+    return signature && ((message, wallet) => isSignedBySolana(message, signature, wallet.bytes.subarray(1)))
+  },
 }

@@ -1,4 +1,4 @@
-import type { AddressType } from '../primitives/address.js'
+import type { Wallet } from '../primitives/address.js'
 import { familyOf } from '../primitives/network.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
@@ -20,7 +20,7 @@ export interface PaymentWish {
   network: string | null
   /** `native`, or the address or mint of a token in its answer form. */
   token: string | null
-  payer: AddressType | null
+  payer: Wallet['type'] | null
 }
 
 export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: null }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseAddress } from '../primitives/address.js'
+import { parseAddress, parseWallet } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 import { familyOf } from '../primitives/network.js'
@@ -57,8 +57,8 @@ const canonical = <Form>(
     },
   })
 
-function readAddress(text: string): { form: string } | { fault: string } {
-  const address = parseAddress(text)
+function readAddress(text: string, parse: typeof parseWallet = parseAddress): { form: string } | { fault: string } {
+  const address = parse(text)
   if (address === 'bad_checksum') return { fault: 'has a wrong checksum (EIP-55)' }
   if (address === 'unsupported_address') return { fault: NO_ADDRESS }
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return { fault: 'must not be the zero address' }
@@ -74,7 +74,7 @@ function readDate(text: string): { form: number } | { fault: string } {
 
 const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address in its answer form (EVM in lower case). */
-const address = () => canonical(NO_ADDRESS, z.string(), readAddress)
+const address = () => canonical(NO_ADDRESS, z.string(), (text) => readAddress(text))
 const amount = () =>
   canonical(NO_AMOUNT, z.bigint(), (text) => {
     const form = parseAmountWei(text)
@@ -132,9 +132,8 @@ const NO_ALLOWED = 'must name an address'
 const allowlist = fields({
   kind: z.literal('allowlist'),
   addresses: listOf(
-    address().meta({
-      description:
-        'EVM (answered in lower case) or Solana address; look-ups and lists of wallets take other chains’ too',
+    canonical(NO_ADDRESS, z.string(), (text) => readAddress(text, parseWallet)).meta({
+      description: 'Address of a wallet that can sign in (EVM: answered in lower case)',
       example: EXAMPLE_ADDRESS,
     }),
     MAX_ALLOWLIST,

@@ -2,7 +2,7 @@ import { encodeChange } from '../journal/change.js'
 import { type ChangeEvent, encodeBidEffects, encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import { eventWriter, type FeedItem, type PublicEvent } from '../journal/events.js'
 import { RULES } from '../journal/ruleset.js'
-import { addressToWord, NOBODY, parseAddress, parseWallet } from '../primitives/address.js'
+import { addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, nameToWord, parseName } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
@@ -54,7 +54,7 @@ export function createTeller(network: Network): (line: string) => { told: ToldEv
         isVerified: data.is_verified === true,
         isBackedUp: data.is_backed_up === true,
       } as PublicEvent
-      const sender = bytesOf(parseAddress(from))
+      const sender = bytesOf(parseWallet(from))
       const actor = sender.equals(NOBODY) ? null : sender
       const told = { number: Number(number), generation: ofFeed, event, ids, atMs, actor }
       const isIt = ids.every((one) => CLUSTER_ID.test(one)) && (ids.length > 0 || type === 'REGISTER_COMMUNITY_NAME')

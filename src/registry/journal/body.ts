@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decodeAddress, decodeWallet } from '../primitives/address.js'
+import { decodeWallet } from '../primitives/address.js'
 import { parseName } from '../primitives/name.js'
 import type { EntryKind } from './entry.js'
 
@@ -37,8 +37,6 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 
 /** Stored address of a wallet of any type. */
 export const wallet = bytes().refine(isStored(decodeWallet), ABORT)
-/** Stored address of a wallet that can sign in: only those sign changes, pay, and get community names. */
-export const signer = bytes().refine(isStored(decodeAddress), ABORT)
 export const name = z.string().refine((text) => parseName(text) === text, ABORT)
 
 /** Encodes a body. @throws RangeError for a value that the schema refuses */

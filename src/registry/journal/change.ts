@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { communityRules } from '../community/rules.js'
-import { decodeBody, encodeBody, name, signer, wallet, word } from './body.js'
+import { decodeBody, encodeBody, name, wallet, word } from './body.js'
 import type { EntryKind } from './entry.js'
 
 const unique = (addresses: readonly Buffer[]): boolean =>
@@ -25,28 +25,28 @@ const added = z.codec(
 
 /** Bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
 const CLUSTER = {
-  create_cluster: z.strictObject({ actor: signer }),
-  add_wallets: z.strictObject({ actor: signer, wallets: z.array(added).refine(uniqueWallets) }),
-  rename_wallets: z.strictObject({ actor: signer, wallets: z.array(renamed).refine(uniqueWallets) }),
-  remove_wallets: z.strictObject({ actor: signer, addresses: z.array(wallet).refine(unique) }),
-  verify_wallet: z.strictObject({ actor: signer, clusterId: word }),
-  confirm_backup: z.strictObject({ actor: signer, address: wallet }),
+  create_cluster: z.strictObject({ actor: wallet }),
+  add_wallets: z.strictObject({ actor: wallet, wallets: z.array(added).refine(uniqueWallets) }),
+  rename_wallets: z.strictObject({ actor: wallet, wallets: z.array(renamed).refine(uniqueWallets) }),
+  remove_wallets: z.strictObject({ actor: wallet, addresses: z.array(wallet).refine(unique) }),
+  verify_wallet: z.strictObject({ actor: wallet, clusterId: word }),
+  confirm_backup: z.strictObject({ actor: wallet, address: wallet }),
 }
 
 /** Bodies of changes of a community. */
 const COMMUNITY = {
   configure_community: z.strictObject({
     /** null for the operator. */
-    actor: signer.nullable(),
+    actor: wallet.nullable(),
     community: name,
     rules: communityRules,
   }),
   register_community_name: z.strictObject({
-    actor: signer,
+    actor: wallet,
     community: name,
     name,
     /** Beneficiary. */
-    wallet: signer,
+    wallet: wallet,
     /**
      * Right to the name. `requirementsHash` of the requirements that the wallet met, null for unmet or unread
      * ones; of an assignment the word of the account whose claim it is for, null in entries from before that was kept.
@@ -90,8 +90,8 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
 }
 
 /** Bytes of a body of a cluster's change that hold its signer, which stands first. */
-export const ACTOR_BYTES = 80
-const ACTOR = /^\{"actor":"([0-9a-f]{42}|[0-9a-f]{66})"/
+export const ACTOR_BYTES = 200
+const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
 /** Signer of a cluster's change by the beginning of its body, which may name a hundred wallets. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {

@@ -1,4 +1,4 @@
-import { decodeAddress, decodeWallet } from '../primitives/address.js'
+import { decodeWallet } from '../primitives/address.js'
 import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
@@ -114,7 +114,7 @@ export const eventId = (network: Network, generation: number, number: number): s
 
 /** Actor shown where no public wallet may be named. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
-export const actorText = (actor: Buffer | null): string => (actor ? decodeAddress(actor).text : ZERO_ADDRESS)
+export const actorText = (actor: Buffer | null): string => (actor ? decodeWallet(actor).text : ZERO_ADDRESS)
 
 /** JSON of `data` of a v1 event (snake_case). `idOf` maps a cluster's serial to its public id in hex. */
 export function eventData(event: PublicEvent, idOf: (serial: number) => string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
-import { bytes, decodeBody, encodeBody, signer, word } from './body.js'
+import { bytes, decodeBody, encodeBody, wallet, word } from './body.js'
 
 /** Confirmed payment for a community name, with all inputs of its decision. */
 const schema = z.strictObject({
@@ -9,7 +9,7 @@ const schema = z.strictObject({
   /** Label of its network. */
   network: z.string(),
   /** Stored address of the payer, who gets the name. */
-  payer: signer,
+  payer: wallet,
   /** `native`, or the token's address or mint in its answer form. */
   token: z.string(),
   /** Base units. */

@@ -10,7 +10,7 @@ import { isBech32, type OtherType, parseOther } from './otherAddress.js'
  * can't collide.
  */
 export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
-/** Types of wallets that can sign in, register and pay. */
+/** Types of wallets that register names and pay. */
 export type AddressType = keyof typeof ADDRESS_TYPE_CODE
 /** Type byte of other chains' addresses, before their canonical text. */
 const OTHER_CODE = 3
@@ -81,7 +81,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   return { ...other, bytes: raw }
 }
 
-/** Decodes the stored address of a wallet that can sign in. @throws RangeError for other bytes */
+/** Decodes the stored address of a wallet that pays. @throws RangeError for other bytes */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
   if (raw[0] === ADDRESS_TYPE_CODE.evm && raw.length === 21)

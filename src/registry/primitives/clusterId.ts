@@ -1,3 +1,4 @@
+import { addressToWord } from './address.js'
 import { fromHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { NETWORK_CODE, type Network } from './network.js'
@@ -10,8 +11,7 @@ import { NETWORK_CODE, type Network } from './network.js'
 export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {
   const input = Buffer.alloc(41)
   input[0] = NETWORK_CODE[network]
-  // addressToWord without an extra buffer, since this runs once per registration
-  for (let i = 1; i < creator.length; i++) input[33 - creator.length + i] = creator[i]!
+  input.set(addressToWord(creator), 1)
   input.writeBigUInt64BE(BigInt(n), 33)
   return keccak256(input)
 }

@@ -30,7 +30,7 @@ describe('addresses of other chains', () => {
     expect(wallet.bytes[0]).toBe(3)
     expect(decodeWallet(wallet.bytes)).toEqual(wallet)
     expect(addressToWord(wallet.bytes)).toHaveLength(32)
-    // they can't sign in, register or pay
+    // they can't register or pay
     expect(parseAddress(text)).toBe('unsupported_address')
   })
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
+import { sha256 } from './sha256.js'
 
-/** Types of listed addresses that never sign in, recognized by form and checksum, named as in the published client. */
+/** Types of addresses of other chains, recognized by form and checksum, named as in the published client. */
 export type OtherType =
   | `bitcoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'}`
   | `litecoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh'}`
@@ -22,7 +22,7 @@ export interface OtherAddress {
 export const parseOther = (input: string): OtherAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
-/** Aptos: 32 bytes in hex, in full. */
+/** Aptos: 32 bytes in hex, in full. Sui's have the same form, and are told apart by who signs alone. */
 const readAptos = (input: string): OtherAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 
@@ -36,7 +36,8 @@ interface Decoded {
   words: number[]
 }
 
-function decodeBech32(input: string): Decoded | null {
+/** Prefix and words of a bech32 or bech32m text, null for any other. */
+export function decodeBech32(input: string): Decoded | null {
   if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
   for (const coder of [bech32, bech32m]) {
     const decoded = coder.decodeUnsafe(input)
@@ -121,5 +122,3 @@ function versionOf(bytes: Uint8Array): number | null {
   const sum = sha256(sha256(bytes.subarray(0, -4)))
   return sum.subarray(0, 4).equals(bytes.subarray(-4)) ? bytes[0]! : null
 }
-
-const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()

@@ -1,14 +1,18 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { TYPED } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
+import type { Kind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { Action, Dialog } from './pieces.js'
+import { signing } from './otherWallets.js'
+import { Action, Dialog, Field, Form, Input } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
+import { KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
@@ -92,17 +96,62 @@ function SignIn() {
               <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
-                <small>{wallet.type === 'evm' ? 'Ethereum' : 'Solana'}</small>
+                <small>{KIND_TEXT[wallet.type]}</small>
               </Action>
             </li>
           ))}
         </ul>
       ) : (
         <p class="empty">
-          No wallet was found in this browser. Install one for Ethereum (EIP-6963) or Solana (Wallet Standard), then
-          reload. In the local world of <code>npm run dev</code> a test wallet is there by itself.
+          No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui (Wallet Standard),
+          Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of <code>npm run dev</code> a test wallet
+          is there by itself.
         </p>
       )}
+      <Elsewhere />
     </Card>
+  )
+}
+
+/** Signing in with a wallet that is not in this browser: the message is signed there, and the signature typed here. */
+function Elsewhere() {
+  const { signIn, attempt } = useAccount()
+  const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(null)
+  const begin = async (data: FormData) => {
+    const address = String(data.get('address')).trim()
+    const wallet = { name: 'your wallet', icon: '', type: data.get('kind') as Kind, source: null }
+    const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
+    // EVM in its answer form
+    const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
+    void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() => setAsked(null))
+    return false
+  }
+  const end = async (data: FormData) => {
+    asked?.answer(String(data.get('signature')).trim())
+    return true
+  }
+  return (
+    <details>
+      <summary>A wallet elsewhere</summary>
+      <Form label="A wallet elsewhere" work={begin} submit="Get the message" isPlain>
+        <Input label="Its address" {...TYPED} name="address" maxLength={128} />
+        <Field label="Its kind">
+          <select name="kind">
+            {Object.entries(KIND_TEXT).map(([kind, text]) => (
+              <option key={kind} value={kind}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </Form>
+      {asked && (
+        <Form label="Its signature" work={end} submit="Sign in">
+          <p>Sign this there, to the letter:</p>
+          <pre id="to-sign">{asked.message}</pre>
+          <Input label="The signature" {...TYPED} name="signature" />
+        </Form>
+      )}
+    </details>
   )
 }

@@ -6,15 +6,16 @@ import { type Call, call } from '../lib/api.js'
 import { keep as keepItem, kept } from '../lib/kept.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
-import type { Chain, Cluster, OwnedName } from '../lib/types.js'
+import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
+import { discoverOthers } from './otherWallets.js'
 import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
 
 /** Parts that the pages of a signed-in wallet share. */
 
 interface Session {
   token: string
-  type: 'evm' | 'solana'
+  type: Kind
   address: string
   /** Wallet that signed. */
   walletId: string
@@ -156,7 +157,9 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   }
   const say = useRef(talk.say)
   useEffect(() => {
-    discoverWallets((wallet) => setWallets((known) => withWallet(known, wallet)))
+    const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
+    discoverWallets(found)
+    discoverOthers(found)
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])

@@ -4,7 +4,7 @@ import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
 import { hexOf } from '../../../client/bytes.js'
-import type { Chain } from '../lib/types.js'
+import type { Chain, Kind } from '../lib/types.js'
 
 /** An EVM transaction; `value` in wei. */
 export interface Transaction {
@@ -31,7 +31,7 @@ export class Unanswered extends Error {
 }
 
 /** A wallet's answer. @throws Unanswered */
-async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Unanswered(sent)), PATIENCE_MS)
@@ -39,12 +39,17 @@ async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T
   return Promise.race([answer, over]).finally(() => clearTimeout(timer))
 }
 
+/** Kinds of wallets that can sign in, in words. */
+export const KIND_TEXT: Readonly<Record<Kind, string>> = {
+  ...{ evm: 'Ethereum', solana: 'Solana', bitcoin: 'Bitcoin', cosmos: 'Cosmos', sui: 'Sui' },
+}
+
 /** An account of a wallet. */
 export interface ConnectedAccount {
-  type: 'evm' | 'solana'
+  type: Kind
   /** Address in the service's answer form: EVM in lower case. */
   address: string
-  /** @returns the signature in 0x hex */
+  /** @returns the signature in a form of the service: of EVM and Solana 0x hex */
   sign(message: string): Promise<string>
   /**
    * Sends on a chain, to which an EVM wallet switches before.
@@ -62,7 +67,7 @@ export interface BrowserWallet {
   name: string
   /** A data URI. */
   icon: string
-  type: 'evm' | 'solana'
+  type: Kind
   /** Identity of a wallet in this page, by which one that announces itself twice is known. */
   source: unknown
   connect(): Promise<ConnectedAccount>
@@ -78,7 +83,8 @@ export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
 
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
-    for (const wallet of wallets) if (isUsable(wallet)) found(solanaWallet(wallet))
+    for (const wallet of wallets)
+      if (hasFeature<StandardWallet['features']>(wallet, 'solana:', SIGN)) found(solanaWallet(wallet))
   }
   take(...get())
   on('register', take)
@@ -138,10 +144,15 @@ type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: StandardConnectFeature & SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
 }
 
-function isUsable(wallet: Wallet): wallet is Wallet & StandardWallet {
+/** Tells whether a wallet connects, and has a feature for a family of chains. */
+export function hasFeature<Features>(
+  wallet: Wallet,
+  family: string,
+  feature: string,
+): wallet is Wallet & { features: Features } {
   try {
     const { chains, features } = wallet
-    return chains.some((chain) => chain.startsWith('solana:')) && StandardConnect in features && SIGN in features
+    return chains.some((chain) => chain.startsWith(family)) && StandardConnect in features && feature in features
   } catch {
     // a broken list hides no other
     return false

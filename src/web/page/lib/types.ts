@@ -5,6 +5,8 @@ export type { FeedEvent } from '../../../client/types.js'
 /** Answers of the API under the pages' words, out of the routes' own schemas. */
 
 export type Wallet = Schemas['Wallet']
+/** Kind of a wallet that can sign in. */
+export type Kind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
 /** A chain that takes registrations. */
 export type Chain = Schemas['Network']

@@ -1,0 +1,157 @@
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
+import { base58, bech32 } from '@scure/base'
+import type { Wallet } from '../primitives/address.js'
+import { decodeBech32 } from '../primitives/otherAddress.js'
+import { hash160, sha256 } from '../primitives/sha256.js'
+import { type Check, decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+
+/**
+ * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
+ * path of Taproot; BIP-137 (signmessage) of P2PKH, and of SegWit where its header says so. Scripts of several keys sign
+ * nothing here.
+ */
+
+/** Types of addresses of one key; a nested one looks like any script. */
+type KeyType = 'bitcoin-p2pkh' | 'bitcoin-p2sh' | 'bitcoin-p2wpkh'
+
+const join = (...parts: (Uint8Array | readonly number[])[]): Buffer =>
+  Buffer.concat(parts.map((part) => Uint8Array.from(part)))
+
+/** Output script of a public key by the type of its address (BIP-16, BIP-141). */
+const SCRIPT: Record<KeyType, (key: Uint8Array) => Buffer> = {
+  'bitcoin-p2pkh': (key) => join([0x76, 0xa9, 20], hash160(key), [0x88, 0xac]),
+  'bitcoin-p2sh': (key) => join([0xa9, 20], hash160(SCRIPT['bitcoin-p2wpkh'](key)), [0x87]),
+  'bitcoin-p2wpkh': (key) => join([0, 20], hash160(key)),
+}
+
+/** Output script of an address. */
+function scriptOf({ type, text }: Wallet): Buffer {
+  const segwit = decodeBech32(text)
+  if (segwit) {
+    const program = bech32.fromWords(segwit.words.slice(1))
+    return join([type === 'bitcoin-p2tr' ? 0x51 : 0, program.length], program)
+  }
+  const hash = base58.decode(text).subarray(1, 21)
+  return type === 'bitcoin-p2sh' ? join([0xa9, 20], hash, [0x87]) : join([0x76, 0xa9, 20], hash, [0x88, 0xac])
+}
+
+/** Length before bytes of up to 64 KiB (CompactSize). */
+const sized = (bytes: Uint8Array): Buffer =>
+  join(bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8], bytes)
+
+const sha256d = (bytes: Uint8Array): Buffer => sha256(sha256(bytes))
+const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
+  sha256(sha256(Buffer.from(tag)), sha256(Buffer.from(tag)), ...parts)
+
+/** Numbers of 4 and 8 bytes, all zero: versions, sequences, lock times, amounts. */
+const [ZERO4, ZERO8] = [Buffer.alloc(4), Buffer.alloc(8)]
+/** The only output of `to_sign`: nothing, to OP_RETURN. */
+const OUTPUT = join(ZERO8, [1, 0x6a])
+const [ALL, DEFAULT] = [1, 0]
+
+/** Output that `to_sign` spends: the only one of `to_spend`, which holds the message (BIP-322). */
+export function outpointOf(message: string, script: Uint8Array): Buffer {
+  const hash = tagged('BIP0322-signed-message', Buffer.from(message))
+  const input = join(Buffer.alloc(32), [0xff, 0xff, 0xff, 0xff], sized(join([0, 32], hash)), ZERO4)
+  return join(sha256d(join(ZERO4, [1], input, [1], ZERO8, sized(script), ZERO4)), ZERO4)
+}
+
+/** Hash that the key of a witness program of version 0 signs (BIP-143, SIGHASH_ALL). @param key hash of 20 bytes */
+function segwitHash(outpoint: Uint8Array, key: Uint8Array): Buffer {
+  const code = sized(join([0x76, 0xa9, 20], key, [0x88, 0xac]))
+  const before = join(ZERO4, sha256d(outpoint), sha256d(ZERO4), outpoint, code, ZERO8, ZERO4)
+  return sha256d(join(before, sha256d(OUTPUT), ZERO4, [ALL, 0, 0, 0]))
+}
+
+/** Hash that a Taproot output's key signs (BIP-341, key path without annex). */
+function taprootHash(outpoint: Uint8Array, script: Uint8Array, hashType: number): Buffer {
+  const inputs = [sha256(outpoint), sha256(ZERO8), sha256(sized(script)), sha256(ZERO4)]
+  return tagged('TapSighash', join([0, hashType], ZERO4, ZERO4, ...inputs, sha256(OUTPUT), [0], ZERO4))
+}
+
+/** Items of a witness of one or two, each below 253 bytes; null for other bytes. */
+function readWitness(bytes: Uint8Array): Uint8Array[] | null {
+  const items: Uint8Array[] = []
+  let at = 1
+  while (at < bytes.length) {
+    const end = at + 1 + bytes[at]!
+    items.push(bytes.subarray(at + 1, end))
+    at = end
+  }
+  const isWhole = at === bytes.length && bytes[0] === items.length
+  return isWhole && (items.length === 1 || items.length === 2) ? items : null
+}
+
+/** Check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL; null for another form. */
+function taprootCheck(signature: Uint8Array): Check | null {
+  const hashType = signature[64] ?? DEFAULT
+  if (signature.length !== (hashType === DEFAULT ? 64 : 65) || (hashType !== ALL && hashType !== DEFAULT)) return null
+  return (message, wallet) => {
+    if (wallet.type !== 'bitcoin-p2tr') return false
+    const script = scriptOf(wallet)
+    const hash = taprootHash(outpointOf(message, script), script, hashType)
+    return schnorr.verify(signature.subarray(0, 64), hash, script.subarray(2))
+  }
+}
+
+/** Check of a signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key; null for another form. */
+function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
+  const der = readDer(signature.subarray(0, -1))
+  if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
+  return (message, wallet) => {
+    const { type } = wallet
+    if (type !== 'bitcoin-p2wpkh' && type !== 'bitcoin-p2sh') return false
+    const script = SCRIPT[type](key)
+    if (!script.equals(scriptOf(wallet))) return false
+    const hash = segwitHash(outpointOf(message, script), hash160(key))
+    return isSignedByEcdsa(secp256k1, [der, hash, key])
+  }
+}
+
+/** The 64 bytes r ‖ s of DER, null for any that is not the form of its numbers. */
+function readDer(der: Uint8Array): Uint8Array | null {
+  try {
+    const signature = secp256k1.Signature.fromBytes(der, 'der')
+    return Buffer.from(signature.toBytes('der')).equals(der) ? signature.toBytes('compact') : null
+  } catch {
+    return null
+  }
+}
+
+/** Types by the upper bits of a header (BIP-137), from 27 on, four headers each. */
+const BY_HEADER: readonly KeyType[] = ['bitcoin-p2pkh', 'bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh']
+
+/** Check of a header with r ‖ s, whose key is recovered; null for another form. */
+function recoveredCheck(signature: Uint8Array): Check | null {
+  const header = signature[0]! - 27
+  const type = BY_HEADER[header >> 2]
+  if (signature.length !== 65 || !type) return null
+  return (message, wallet) => {
+    if (wallet.type !== type) return false
+    const hash = sha256d(join(sized(Buffer.from('Bitcoin Signed Message:\n')), sized(Buffer.from(message))))
+    try {
+      const parsed = secp256k1.Signature.fromBytes(signature.subarray(1), 'compact').addRecoveryBit(header & 3)
+      if (parsed.hasHighS()) return false
+      return SCRIPT[type](parsed.recoverPublicKey(hash).toBytes(header >= 4)).equals(scriptOf(wallet))
+    } catch {
+      // r or s out of range, or r on no point
+      return false
+    }
+  }
+}
+
+const PROVEN = new Set<string>([...BY_HEADER, 'bitcoin-p2tr'])
+
+export const bitcoin: WalletKind = {
+  account: 'Bitcoin',
+  proves: (type) => PROVEN.has(type),
+  coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
+  form: 'base64 of a witness (BIP-322 simple) or of the 65 bytes of BIP-137',
+  read(text) {
+    const bytes = decodeBase64(text)
+    if (!bytes) return null
+    const [signature, key] = readWitness(bytes) ?? []
+    if (!signature) return recoveredCheck(bytes)
+    return key ? segwitCheck(signature, key) : taprootCheck(signature)
+  },
+}

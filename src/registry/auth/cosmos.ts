@@ -1,0 +1,37 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { bech32 } from '@scure/base'
+import { decodeBech32 } from '../primitives/otherAddress.js'
+import { hash160, sha256 } from '../primitives/sha256.js'
+import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+
+/**
+ * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Chains
+ * that derive addresses as Ethereum does (Evmos, Injective) are refused, as are accounts of several keys: their
+ * addresses are other hashes.
+ */
+
+/** Answer of `signArbitrary`, as `JSON.stringify` writes it. */
+const SIGNED =
+  /^\{"pub_key":\{"type":"tendermint\/PubKeySecp256k1","value":"([^"=]{44})"\},"signature":"([^"=]{86}==)"\}$/
+
+/** The document that is signed: amino JSON, its keys in order. */
+const signDoc = (message: string, signer: string): string =>
+  '{"account_number":"0","chain_id":"","fee":{"amount":[],"gas":"0"},"memo":"","msgs":[{"type":"sign/MsgSignData",' +
+  `"value":{"data":"${Buffer.from(message).toString('base64')}","signer":"${signer}"}}],"sequence":"0"}`
+
+export const cosmos: WalletKind = {
+  account: 'Cosmos',
+  proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
+  coin: { type: 118n, stored: startsWith('cosmos1'), bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words) },
+  form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
+  read(text) {
+    const [key, signature] = SIGNED.exec(text)?.slice(1).map(decodeBase64) ?? []
+    if (!key || !signature) return null
+    return (message, { text: address }) => {
+      const prefix = address.slice(0, address.lastIndexOf('1'))
+      if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false
+      const hash = sha256(Buffer.from(signDoc(message, address)))
+      return isSignedByEcdsa(secp256k1, [signature, hash, key])
+    }
+  },
+}

@@ -1,0 +1,16 @@
+import type { Wallet } from '../primitives/address.js'
+import { bitcoin } from './bitcoin.js'
+import { cosmos } from './cosmos.js'
+import { evm } from './evm.js'
+import type { WalletKind } from './kind.js'
+import { solana } from './solana.js'
+import { sui } from './sui.js'
+
+/** Kinds of wallets that prove themselves by a signature; all others are listed alone. No type is of two kinds. */
+export const KINDS = { evm, solana, bitcoin, cosmos, sui } as const satisfies Record<string, WalletKind>
+export type KindName = keyof typeof KINDS
+export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
+
+/** Kind that wallets of a type sign as; null where they prove nothing. */
+export const kindOf = (type: Wallet['type']): KindName | null =>
+  KIND_NAMES.find((name) => KINDS[name].proves(type)) ?? null

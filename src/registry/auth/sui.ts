@@ -1,0 +1,46 @@
+import { p256 } from '@noble/curves/nist.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { blake2b } from '@noble/hashes/blake2.js'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import { isSignedByEd25519 } from '../primitives/ed25519.js'
+import { sha256 } from '../primitives/sha256.js'
+import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+
+/**
+ * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
+ * are refused. An address has the form of Aptos' too, and keeps that type in lists; whoever signs as Sui is of Sui.
+ */
+
+/** Curves of ECDSA by their flag; null: Ed25519. */
+const CURVES = [null, secp256k1, p256]
+
+const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
+
+/** Length in sevens of bits, lowest first (ULEB128), as BCS has it. */
+const uleb128 = (length: number): number[] =>
+  length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
+
+/** Hash of the intent to sign a personal message (scope 3, version 0, application 0) and its BCS. */
+function hashOf(message: string): Uint8Array {
+  const bytes = Buffer.from(message)
+  return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
+}
+
+export const sui: WalletKind = {
+  account: 'Sui',
+  proves: (type) => type === 'aptos',
+  coin: { type: 784n, stored: startsWith('0x'), bytes: ({ text }) => fromHex(text) },
+  form: 'base64 of a flag (0 to 2), 64 bytes and a key',
+  read(text) {
+    const bytes = decodeBase64(text)
+    const curve = bytes ? CURVES[bytes[0]!] : undefined
+    if (!bytes || curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
+    const [signature, key] = [bytes.subarray(1, 65), bytes.subarray(65)]
+    return (message, wallet) => {
+      const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
+      if (toHex(address) !== wallet.text) return false
+      const hash = hashOf(message)
+      return curve ? isSignedByEcdsa(curve, [signature, sha256(hash), key]) : isSignedByEd25519([hash], signature, key)
+    }
+  },
+}
