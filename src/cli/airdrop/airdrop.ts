@@ -71,16 +71,10 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
-    row: ({ community, network, label, state, leafCount, claimed, total, distributor }) => ({
-      community,
-      network,
-      chain: label,
-      state,
-      accounts: leafCount,
-      claimed: claimed.confirmed,
-      total,
-      distributor: distributor && toHex(distributor),
-    }),
+    row(airdrop) {
+      const { community, network, chain, state, accounts, claimed, total, distributor } = describeAirdrop(airdrop)
+      return { community, network, chain, state, accounts, claimed: claimed.confirmed, total, distributor }
+    },
   })
 }
 
