@@ -8,7 +8,6 @@ import {
   LOW_BALANCE_LAMPORTS,
   LOW_RUNWAY_MS,
   OLD_JOB_MS,
-  REMEDIES,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { createMetrics } from '../src/ops/metrics.js'
@@ -118,8 +117,7 @@ const REHEARSALS: Record<AlarmName, State> = {
 }
 
 describe('the alert rules', () => {
-  it('are one for each alarm, with the limits of the code', () => {
-    expect(rules.map(({ alert }) => alert)).toEqual(Object.keys(REMEDIES))
+  it('have the limits of the code', () => {
     const limitOf = (alarm: AlarmName) => Number(rules.find(({ alert }) => alert === alarm)!.expr.split(/ [<>] /)[1])
     expect(limitOf('ClusterdFinalityStandsStill')).toBe(FINALITY_ALARM_MS / 1_000)
     expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { REMEDIES } from '../../src/ops/alarms.js'
+import { REMEDIES } from '../../src/ops/generated/remedies.js'
 import { world } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 500 }
