@@ -94,7 +94,7 @@ function HubBlock({ block }: { block: number }) {
   return <> in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub</>
 }
 
-function Way({ found }: { found: TxStatus }) {
+function Way(found: TxStatus) {
   return (
     <ol class="way">
       {stationsOf(found).map(([title, state, text, part]) => (
@@ -205,7 +205,7 @@ function Transaction({ tx }: { tx: string }) {
       </div>
       <Card title="Its way">
         <Loaded asked={asked} lines={4}>
-          {(status) => <Way found={status} />}
+          {Way}
         </Loaded>
       </Card>
       {found?.names && found.names.length > 0 && (
