@@ -1,9 +1,9 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the alarms' remedies
  * (src/ops/generated), the Prisma client (src/db/generated), the OpenAPI documents with the client's types
- * (src/client/generated), the page's files (src/web/generated) and those of the reference (src/web/reference/generated). vitest.config.ts and the scripts of
- * package.json run it first. With `--programs` also a build of all sources (dist-dev), whose processes start with a
- * third of what tsx computes.
+ * (src/client/generated), the page's files (src/web/generated) and those of the reference
+ * (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first. With `--programs` also
+ * a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
  *
  *   tsx scripts/generate.ts [--programs]
  */

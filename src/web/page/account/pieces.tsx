@@ -13,9 +13,7 @@ import { useAccount } from './state.js'
 
 /** Small pieces of the pages of a signed-in wallet. */
 
-/**
- * A button that is marked while its work runs, whose error it shows; it keeps the focus, which a disabled one would lose.
- */
+/** A button, marked while its work runs: it keeps the focus, which a disabled one would lose. Says what failed. */
 export function Action({ work, children, class: className = '', label }: ActionProps) {
   const { attempt } = useAccount()
   const [isBusy, setBusy] = useState(false)
