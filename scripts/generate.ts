@@ -1,9 +1,9 @@
 /**
- * Generates the code that is not checked in, where it is missing or older than its sources: the Prisma client
- * (src/db/generated), the OpenAPI documents with the client's types (src/client/generated), the page's files
- * (src/web/generated) and those of the reference (src/web/reference/generated). vitest.config.ts and the scripts of
- * package.json run it first. With `--programs` also a build of all sources (dist-dev), whose processes start with a
- * third of what tsx computes.
+ * Generates the code that is not checked in, where it is missing or older than its sources: the alarms' remedies
+ * (src/ops/generated), the Prisma client (src/db/generated), the OpenAPI documents with the client's types
+ * (src/client/generated), the page's files (src/web/generated) and those of the reference
+ * (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first. With `--programs` also
+ * a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
  *
  *   tsx scripts/generate.ts [--programs]
  */
@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lockFile } from '../src/testing/processes/files.js'
+import { ALARMS_FILE, remediesModule } from './alarms.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 import { filesIn, ROOT } from './files.js'
 
@@ -29,6 +30,14 @@ interface Output {
 }
 
 const OUTPUTS: readonly Output[] = [
+  {
+    folder: 'src/ops/generated',
+    sources: [ALARMS_FILE, 'scripts/alarms.ts'],
+    make: (folder) => {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'remedies.ts'), remediesModule())
+    },
+  },
   {
     folder: 'src/db/generated',
     sources: ['prisma/schema.prisma', 'prisma.config.ts', 'node_modules/prisma/package.json'],

@@ -6,7 +6,8 @@ import { readReplicas } from './db/journal/replica/replica.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
-import { ALARMS, alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
+import { alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
+import { REMEDIES } from './ops/generated/remedies.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
@@ -91,7 +92,7 @@ const DATABASE_AWAY: Problem = { alarm: 'ClusterdErrors', text: 'the database do
 const textOf = ({ text }: Problem): string => text
 
 /** Problem, what to do about it, and where more stands. */
-const alarmAnswer = ({ alarm, text }: Problem) => ({ text, remedy: ALARMS[alarm].remedy, ...alarmFields(alarm) })
+const alarmAnswer = ({ alarm, text }: Problem) => ({ text, remedy: REMEDIES[alarm], ...alarmFields(alarm) })
 
 /** An answer of the database; `otherwise` where it fails or takes too long. */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>

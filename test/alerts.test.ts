@@ -1,7 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type AlarmName, FINALITY_ALARM_MS, LOOP_LIMIT_MS } from '../src/ops/alarms.js'
+import {
+  type AlarmName,
+  FINALITY_ALARM_MS,
+  LOOP_LIMIT_MS,
+  LOW_BALANCE_LAMPORTS,
+  LOW_RUNWAY_MS,
+  OLD_JOB_MS,
+} from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
@@ -110,6 +117,15 @@ const REHEARSALS: Record<AlarmName, State> = {
 }
 
 describe('the alert rules', () => {
+  it('have the limits of the code', () => {
+    const limitOf = (alarm: AlarmName) => Number(rules.find(({ alert }) => alert === alarm)!.expr.split(/ [<>] /)[1])
+    expect(limitOf('ClusterdFinalityStandsStill')).toBe(FINALITY_ALARM_MS / 1_000)
+    expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)
+    expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
+    expect(limitOf('ClusterdRelayerRunsDry')).toBe(LOW_RUNWAY_MS / 1_000)
+    expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))
+  })
+
   it('are silent while all is well', async () => {
     const at = await scrapes({})
     expect(rules.filter(({ expr }) => firing(expr, at).length > 0)).toEqual([])

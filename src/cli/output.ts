@@ -36,13 +36,10 @@ function printTable(items: readonly object[]): void {
   const titles = Object.keys(items[0]!).map((title) => title.toUpperCase())
   const rows = [titles, ...items.map((item) => Object.values(item).map(textOf))]
   const widths = titles.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  for (const row of rows)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
+  for (const row of rows) {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column]!))
+    console.log(cells.join('  ').trimEnd())
+  }
 }
 
 const FIELD_WIDTH = 12

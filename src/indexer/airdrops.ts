@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { type LogFilter, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { type RawLog, readLogs } from '../chains/evm/logs.js'
 import { transient } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
@@ -139,16 +139,12 @@ const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
 
 /** Reads the claims in blocks from a node, with the hash below them as their first block states it. @throws RpcError */
 async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number) {
-  const { logs, first, last } = await readLogs(call, filterOf(watched), from, to)
+  const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_TOPIC] }
+  const { logs, first, last } = await readLogs(call, filter, from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
 
 type ClaimRange = Awaited<ReturnType<typeof readClaims>>
-
-const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
-  addresses: [toHex(distributor)],
-  topics: [CLAIMED_TOPIC],
-})
 
 /** Claims by leaf: a distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {

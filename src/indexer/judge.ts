@@ -240,14 +240,11 @@ async function enter(
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
     await lockHead(client, network, epoch)
-    const now = await rulesOf(
-      client,
-      network,
-      reads.map(({ payment }) => payment),
-    )
+    const asked = reads.map(({ payment }) => payment)
+    const now = await rulesOf(client, network, asked)
     const still = reads.filter(({ payment, hash }) => {
-      const asked = requirementsOf(payment, now)
-      return asked ? hash?.equals(requirementsHash(asked)) : hash === null
+      const requirements = requirementsOf(payment, now)
+      return requirements ? hash?.equals(requirementsHash(requirements)) : hash === null
     })
     const payments = still.map(({ payment }) => payment)
     const ids = payments.map(({ id }) => id)
@@ -255,10 +252,7 @@ async function enter(
     const entries = still.map((read) => entryOf(read, freed.get(keyOf(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markAppended(client, network, ids)
-    const bought = new Set(
-      changes.payments.flatMap(({ judgement }, i) => (judgement.outcome === 'registered' ? [i] : [])),
-    )
-    const refused = payments.filter((_, i) => !bought.has(i))
+    const refused = payments.filter((_, i) => changes.payments[i]!.judgement.outcome !== 'registered')
     await queueRefusals(client, network, refused, nowMs())
     if (still.length > 0) await notify(client, network)
     failpoint('judge.before_commit')

@@ -216,11 +216,11 @@ const isDecided = (packet: SentPacket): packet is DecidedPacket =>
 
 function bridged({ hub, refund }: DecidedPacket, packets: readonly SentPacket[]): StatusAnswer {
   const names = packetNames(packets)
+  const { hubTx, credit } = hub
   const answer: StatusAnswer = hub.bids.length > 0 ? journalled(hub.bids) : unregistered(packets)
   if (names.length > 0) answer.names = names
-  if (hub.credit) answer.credit = hub.credit
   if (refund && answer.status !== 'finalized') answer.refund = refund
-  return { ...answer, hubTx: hub.hubTx }
+  return { ...answer, ...(credit && { credit }), hubTx }
 }
 
 /** Answer for delivered messages that registered nothing. */
@@ -239,7 +239,7 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
   if (hub.state === 'tail') {
-    if (hub.bids.length > 0) answer.step = byLogIndex(hub.bids)[0]!.leads ? 'leading' : 'behind'
+    if (hub.bids.length > 0) answer.step = leadsOf(hub.bids)[0]!.outcome
     if (source.isConfirmed) answer.confirmations = hub.confirmations
     answer.hubTx = hub.hubTx
   } else if (hub.state === 'under_way' && hub.failure !== null && source.isConfirmed) {
@@ -262,25 +262,21 @@ function packetNames(packets: readonly SentPacket[]): NameStatus[] {
 
 function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): StatusAnswer {
   const first = byLogIndex(bids)[0]!
-  const answer: StatusAnswer = { status: OF_OUTCOME[first.outcome], names: outcomesOf(bids) }
-  if (first.outcome === 'refused' && first.reason) answer.reason = first.reason
-  if (first.outcome === 'lost') answer.reason = NAME_TAKEN
-  if (credit) answer.credit = credit
-  return answer
+  const reason = first.outcome === 'lost' ? NAME_TAKEN : first.reason
+  const names = outcomesOf(bids)
+  return { status: OF_OUTCOME[first.outcome], names, ...(reason && { reason }), ...(credit && { credit }) }
 }
 
 function inTail(bids: readonly TailBid[], confirmations: Confirmations | null): StatusAnswer {
-  const step = byLogIndex(bids)[0]!.leads ? 'leading' : 'behind'
-  const answer: StatusAnswer = { status: 'pending', step, names: leadsOf(bids) }
-  if (confirmations) answer.confirmations = confirmations
-  return answer
+  const names = leadsOf(bids)
+  return { status: 'pending', step: names[0]!.outcome, names, ...(confirmations && { confirmations }) }
 }
 
 const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
   byLogIndex(bids).map(({ name, outcome, winner }) => ({ name, outcome, ...(winner && { winner }) }))
 
-const leadsOf = (bids: readonly TailBid[]): NameStatus[] =>
-  byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? 'leading' : 'behind' }))
+const leadsOf = (bids: readonly TailBid[]) =>
+  byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? ('leading' as const) : ('behind' as const) }))
 
 /** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
@@ -288,10 +284,8 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   const names = byLogIndex(payments).map((payment): NameStatus => {
     return { name: payment.name, outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending' }
   })
-  if (!judgement) {
-    const { confirmations } = source
-    return { status: 'pending', names, ...(confirmations && { confirmations }) }
-  }
+  const { confirmations } = source
+  if (!judgement) return { status: 'pending', names, ...(confirmations && { confirmations }) }
   const answer: StatusAnswer = { status: OF_OUTCOME[outcomeOf(judgement)], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
   if (judgement.outcome === 'lost') answer.reason = NAME_TAKEN

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ALARMS } from '../../src/ops/alarms.js'
+import { REMEDIES } from '../../src/ops/generated/remedies.js'
 import { world } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 500 }
@@ -26,7 +26,7 @@ it('the operator’s page shows chains, leaders, money, nodes and loops of a wor
 })
 
 it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
-  const { remedy } = ALARMS.ClusterdJobsParked
+  const remedy = REMEDIES.ClusterdJobsParked
   const expected = { alarm: 'ClusterdJobsParked', text: PARKED, remedy, see: 'docs/alarms.md#clusterdjobsparked' }
   const alarms = async () => (JSON.parse(await page('/status')) as { alarms: object[] }).alarms
   await expect.poll(alarms, DEADLINE).toContainEqual(expected)

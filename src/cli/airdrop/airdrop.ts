@@ -4,7 +4,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
-import { type Airdrop, type Distributor, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
+import { type Airdrop, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { familyOf, NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
@@ -59,9 +59,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
 export async function set(name: string, command: SetCommand): Promise<void> {
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
-    const found = await askDistributor(airdrop.label, command.distributor, airdrop.merkleRoot, command.fromBlock)
-    const isChanged = await setDistributor(pool, airdrop.network, airdrop.community, found)
-    const now = (await findAirdrop(pool, airdrop.network, airdrop.community))!
+    const { isChanged, now } = await record(pool, airdrop, command.distributor, command.fromBlock)
     printFields({ isChanged, ...describeAirdrop(now) }, command.json)
   })
 }
@@ -71,16 +69,10 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     ...{ json, none: 'No airdrops.', describe: describeAirdrop },
-    row: ({ community, network, label, state, leafCount, claimed, total, distributor }) => ({
-      community,
-      network,
-      chain: label,
-      state,
-      accounts: leafCount,
-      claimed: claimed.confirmed,
-      total,
-      distributor: distributor && toHex(distributor),
-    }),
+    row(airdrop) {
+      const { community, network, chain, state, accounts, claimed, total, distributor } = describeAirdrop(airdrop)
+      return { community, network, chain, state, accounts, claimed: claimed.confirmed, total, distributor }
+    },
   })
 }
 
@@ -183,18 +175,18 @@ const CONSTRUCTOR = parseAbiParameters(
 )
 
 /**
- * Reads a distributor's state from its chain and checks its tree. An operator other than the configured one is a
- * warning on stderr.
+ * Records an airdrop's distributor, whose state is read from its chain and whose tree is checked. An operator other
+ * than the configured one is a warning on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
  * @throws Error with one sentence where the contract is no distributor or another tree's; ConfigError for an unknown
  *   chain; ChainUnavailableError
  */
-export async function askDistributor(
-  label: string,
+export async function record(
+  pool: pg.Pool,
+  { network, community, label, merkleRoot }: Airdrop,
   address: Buffer,
-  merkleRoot: Buffer,
   fromBlock: number | undefined,
-): Promise<Distributor> {
+): Promise<{ isChanged: boolean; now: Airdrop }> {
   const { airdropOperatorKey } = readEnvironment()
   const config = configuredChain(label)
   const rpc = createChainRpc(config)
@@ -207,11 +199,8 @@ export async function askDistributor(
     console.error(
       `Note: AIRDROP_OPERATOR_PRIVATE_KEY is of ${operator}, but the distributor's operator is ${state.operator}: Solana accounts can not claim.`,
     )
-  return {
-    label,
-    distributor: address,
-    token: fromHex(state.token),
-    endsAtS: state.endsAtS,
-    ...{ fromBlock, startBlock: config.startBlock },
-  }
+  const [token, { startBlock }] = [fromHex(state.token), config]
+  const found = { label, distributor: address, token, endsAtS: state.endsAtS, fromBlock, startBlock }
+  const isChanged = await setDistributor(pool, network, community, found)
+  return { isChanged, now: (await findAirdrop(pool, network, community))! }
 }

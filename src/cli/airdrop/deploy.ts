@@ -4,12 +4,12 @@ import { readContract } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { Step } from '../../chains/evm/deployment/item.js'
 import { deploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
-import { type Airdrop, findAirdrop, setDistributor } from '../../db/airdrop/airdrops.js'
+import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
 import { configuredChain } from '../values.js'
-import { askDistributor, describeAirdrop, describeConstructor, one, type TermsCommand } from './airdrop.js'
+import { describeAirdrop, describeConstructor, one, record, type TermsCommand } from './airdrop.js'
 
 type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
 
@@ -32,9 +32,8 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
     if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
     const fromBlock = (await deploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
-    const found = await askDistributor(chain.label, address, airdrop.merkleRoot, fromBlock)
-    await setDistributor(pool, airdrop.network, airdrop.community, found)
-    printFields(describeAirdrop((await findAirdrop(pool, airdrop.network, airdrop.community))!), command.json)
+    const { now } = await record(pool, airdrop, address, fromBlock)
+    printFields(describeAirdrop(now), command.json)
   })
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
 import { rewind } from '../../db/journal/rewind/index.js'
@@ -29,9 +29,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   if (yes && block === undefined)
     throw new Error('--yes needs --block: a run without both names the block that will do.')
-  await withPool({ command: 'rewind', max: 3 }, async (pool) => {
-    const row = await rowOf(pool, config)
-    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+  await onChain('rewind', config, async (pool, chain, row) => {
     const at = block ?? (await suggestedBlock(pool, chain, row))
     if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
     const target = await rewindPoint(pool, chain, row, at)
@@ -47,10 +45,8 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
  */
 export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
   const config = configuredChain(label)
-  await withPool({ command: 'unhalt' }, async (pool) => {
-    const row = await rowOf(pool, config)
+  await onChain('unhalt', config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
-    const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
     if (!(await hasCheckpoint(chain, row)))
       throw new Error(
         `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
@@ -60,11 +56,15 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
   })
 }
 
-async function rowOf(pool: pg.Pool, { network, label }: ChainConfig): Promise<ChainRow> {
-  const row = await findChain(pool, network, label)
-  if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
-  return row
-}
+type Work = (pool: pg.Pool, chain: EvmChain, row: ChainRow) => Promise<void>
+
+const onChain = (command: string, config: ChainConfig, work: Work): Promise<void> =>
+  withPool({ command, max: 3 }, async (pool) => {
+    const { network, label } = config
+    const row = await findChain(pool, network, label)
+    if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
+    await work(pool, createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) }), row)
+  })
 
 function print(report: RewindReport, isApplied: boolean): void {
   const { network, label, block, generation, entries, events } = report

@@ -32,16 +32,12 @@ export async function list(options: ListOptions): Promise<void> {
   const nowMs = Date.now()
   printList(jobs, {
     ...{ json: options.json, none: 'No jobs.', describe },
-    row: (job) => ({
-      id: job.id,
-      network: job.network,
-      kind: job.kind,
-      state: stateOf(job),
-      nonce: job.nonce,
-      ...{ failures: job.failures, age: duration(nowMs - job.createdMs) },
-      next: job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null,
-      ...{ reason: job.reason, subject: subjectOf(job)?.replace(/(?<=^.{18}).*/, '…') },
-    }),
+    row(job) {
+      const { id, network, kind, nonce, failures, reason } = job
+      const next = job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null
+      const [age, subject] = [duration(nowMs - job.createdMs), subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')]
+      return { id, network, kind, state: stateOf(job), nonce, failures, age, next, reason, subject }
+    },
   })
 }
 

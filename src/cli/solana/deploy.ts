@@ -8,7 +8,7 @@ import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loade
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirm } from '../signing/signing.js'
-import { draftCluster, keypairIn, type SigningOptions } from './solana.js'
+import { draftCluster, keypairIn, programOf, type SigningOptions } from './solana.js'
 
 interface DeployOptions extends SigningOptions {
   keypair: string
@@ -63,12 +63,11 @@ const checksumOf = (code: Buffer): string =>
 
 /** `clusterd solana upgrade-check`: is the program ours, byte for byte, and who can replace it; code 1 if not. */
 export async function upgradeCheck(options: SigningOptions): Promise<void> {
-  const { config } = draftCluster(options)
-  if (!config.programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  const found = await readProgram(createClusterRpc(config), new PublicKey(config.programId))
+  const { programId, rpc } = programOf(options)
+  const found = await readProgram(rpc, new PublicKey(programId))
   const isOurs = found !== null && isRegistrar(found.code)
   printJson({
-    programId: config.programId,
+    programId,
     code: found ? (isOurs ? 'ours' : 'another') : 'none',
     sha256: found && checksumOf(found.code),
     deployedSlot: found && Number(found.slot),

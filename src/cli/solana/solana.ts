@@ -59,12 +59,11 @@ const MOST_IN_TREASURY = 50_000_000
 
 /** The program adds nine times what is there: what a stranger has sent would cost the deployer nine times as much. */
 async function requireEmptyTreasury(options: Options): Promise<void> {
-  const config = clusterOf(options)
-  const address = createRegistrar(config.programId).treasury.toBase58()
-  const asked = [address, { commitment: COMMITMENT }]
-  const { value } = await createClusterRpc(config).call<{ value: number }>('getBalance', asked)
+  const { rpc, registrar, findState } = programOf(options)
+  const address = registrar.treasury.toBase58()
+  const { value } = await rpc.call<{ value: number }>('getBalance', [address, { commitment: COMMITMENT }])
   if (value <= MOST_IN_TREASURY) return
-  const advice = (await findState(options))
+  const advice = (await findState())
     ? 'The program is initialized already, see `clusterd solana show`: nothing is left to do.'
     : '`init` would add nine times as much: deploy with another --program-keypair.'
   throw new Error(`Somebody has sent ${value} lamports to the treasury, ${address}. ${advice}`)
@@ -112,9 +111,8 @@ async function print(
   signer: PublicKey,
   instructionOf: (registrar: Registrar) => TransactionInstruction,
 ): Promise<void> {
-  const config = clusterOf(options)
-  const rpc = createClusterRpc(config)
-  const instruction = instructionOf(createRegistrar(config.programId))
+  const { rpc, registrar } = programOf(options)
+  const instruction = instructionOf(registrar)
   if (options.keypair) {
     const key = keypairIn(options.keypair, '--keypair')
     if (!key.publicKey.equals(signer))
@@ -131,23 +129,19 @@ async function print(
 }
 
 async function requireState(options: Options) {
-  const state = await findState(options)
+  const { programId, findState } = programOf(options)
+  const state = await findState()
   if (state) return state
-  throw new Error(`The program ${clusterOf(options).programId} is not initialized: see \`clusterd solana init\`.`)
+  throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
-/** The state of the program, null before `init`. */
-function findState(options: Options) {
-  const config = clusterOf(options)
-  const registrar = createRegistrar(config.programId)
-  return createClusterRpc(config).onOneNode((call) => readState(call, registrar, COMMITMENT))
-}
-
-function clusterOf(options: Options) {
+/** The network's program, and what reads its state: null before `init`. @throws ConfigError */
+export function programOf(options: Options) {
   const { config } = draftCluster(options)
   const { programId } = config
   if (!programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  return { ...config, programId }
+  const [rpc, registrar] = [createClusterRpc(config), createRegistrar(programId)]
+  return { programId, rpc, registrar, findState: () => rpc.onOneNode((call) => readState(call, registrar, COMMITMENT)) }
 }
 
 /** The network's cluster of the chains file, whose program may not be deployed yet. @throws ConfigError */

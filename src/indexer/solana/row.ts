@@ -36,22 +36,25 @@ const originOf = (
   paidMs: Number(reclaimableAt) * 1_000 - heldMs,
 })
 
+const idOf = ({ genesisHash, programId }: ProgramIdentity, of: Payment['target']['kind'], sequence: bigint): Buffer =>
+  of === 'name'
+    ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
+    : communityPaymentId(genesisHash, programId, sequence)
+
 /** A payment for a name on the hub as it is stored, its quote verified. */
 function namePayment(program: HoldingProgram, tx: ReadTransaction, paid: SeenPayment): Payment<NameTarget> {
-  const { network, genesisHash, programId, quoteKeys } = program
-  const source = paymentSource(genesisHash, programId)
   return {
-    id: paymentMessageId(source, paid.sequence),
+    id: idOf(program, 'name', paid.sequence),
     sequence: Number(paid.sequence),
     money: { token: NATIVE, amount: paid.lamports },
     target: {
       kind: 'name',
       name: Buffer.from(paid.name),
-      source,
+      source: paymentSource(program.genesisHash, program.programId),
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),
-      verdict: verifyQuote(quoteKeys, { network, genesisHash, programId }, paid),
+      verdict: verifyQuote(program.quoteKeys, program, paid),
       reclaimableMs: Number(paid.reclaimableAt) * 1_000,
     },
     ...originOf(tx, paid, program),
@@ -69,7 +72,7 @@ function communityPayment(
 ): Payment<CommunityNameTarget> {
   const { sequence, token, amount, community, name, number } = seen
   return {
-    id: communityPaymentId(program.genesisHash, program.programId, sequence),
+    id: idOf(program, 'communityName', sequence),
     sequence: Number(sequence),
     money: { token: token ? bs58.encode(token) : NATIVE, amount },
     target: {
@@ -91,11 +94,5 @@ export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Paymen
 ]
 
 /** All outcomes of a transaction. */
-export const outcomesOf = ({ genesisHash, programId }: ProgramIdentity, { slot, ends }: ReadTransaction) =>
-  ends.map(({ of, outcome, sequence }): ConfirmedOutcome => {
-    const id =
-      of === 'name'
-        ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
-        : communityPaymentId(genesisHash, programId, sequence)
-    return { id, outcome, block: slot }
-  })
+export const outcomesOf = (program: ProgramIdentity, { slot, ends }: ReadTransaction): ConfirmedOutcome[] =>
+  ends.map(({ of, outcome, sequence }) => ({ id: idOf(program, of, sequence), outcome, block: slot }))

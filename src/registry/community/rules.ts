@@ -40,46 +40,48 @@ const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_L
 const addFault = (to: Pick<z.core.ParsePayload, 'issues'>, input: unknown, message: string, path: string[] = []) =>
   to.issues.push({ code: 'custom', input, message, path })
 
+type Fault = (message: string) => never
 /** Text that `read` brings into a canonical form, else a fault. */
 const canonical = <Form>(
   missing: string,
   forms: z.ZodType<Form, Form>,
-  read: (text: string) => { form: Form } | { fault: string },
+  read: (text: string, fault: Fault) => Form,
   write: (form: Form) => string = String,
 ) =>
   z.codec(z.string(missing), forms, {
     encode: write,
     decode(text, ctx) {
-      const found = read(text)
-      if ('form' in found) return found.form
-      addFault(ctx, text, found.fault)
-      return z.NEVER
+      const fault = (message: string) => {
+        addFault(ctx, text, message)
+        return z.NEVER
+      }
+      return read(text, fault)
     },
   })
 
-function readAddress(text: string, parse: typeof parseWallet = parseAddress): { form: string } | { fault: string } {
+function readAddress(text: string, fault: Fault, parse: typeof parseWallet = parseAddress): string {
   const address = parse(text)
-  if (address === 'bad_checksum') return { fault: 'has a wrong checksum (EIP-55)' }
-  if (address === 'unsupported_address') return { fault: NO_ADDRESS }
-  if (address.bytes.subarray(1).every((byte) => byte === 0)) return { fault: 'must not be the zero address' }
-  return { form: address.text }
+  if (address === 'bad_checksum') return fault('has a wrong checksum (EIP-55)')
+  if (address === 'unsupported_address') return fault(NO_ADDRESS)
+  if (address.bytes.subarray(1).every((byte) => byte === 0)) return fault('must not be the zero address')
+  return address.text
 }
 
-function readDate(text: string): { form: number } | { fault: string } {
-  const form = DATE.test(text) ? Date.parse(text) : Number.NaN
+function readDate(text: string, fault: Fault): number {
+  const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse rolls February 30 over into March
-  const isDate = !Number.isNaN(form) && new Date(form).toISOString().slice(0, 19) === text.slice(0, 19)
-  return isDate ? { form } : { fault: NO_DATE }
+  const isDate = !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)
+  return isDate ? ms : fault(NO_DATE)
 }
 
 const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address in its answer form (EVM in lower case). */
-const address = () => canonical(NO_ADDRESS, z.string(), (text) => readAddress(text))
+const address = () => canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
 const amount = () =>
-  canonical(NO_AMOUNT, z.bigint(), (text) => {
-    const form = parseAmountWei(text)
-    return form ? { form } : { fault: NO_AMOUNT }
-  }).meta({ description: 'A whole number of base units above zero', example: '1000000' })
+  canonical(NO_AMOUNT, z.bigint(), (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT)).meta({
+    description: 'A whole number of base units above zero',
+    example: '1000000',
+  })
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
@@ -106,7 +108,7 @@ function onChain(
 export const communityPrice = fields({
   network: network(),
   /** `native`, or the token's address (EVM, lower case) or mint (Solana). */
-  token: canonical(NO_ADDRESS, z.string(), (text) => (text === NATIVE ? { form: NATIVE } : readAddress(text))).meta({
+  token: canonical(NO_ADDRESS, z.string(), (text, fault) => (text === NATIVE ? text : readAddress(text, fault))).meta({
     description: '`native`, or the address or mint of a token',
   }),
   /** Base units of the token, above zero. */
@@ -132,7 +134,7 @@ const NO_ALLOWED = 'must name an address'
 const allowlist = fields({
   kind: z.literal('allowlist'),
   addresses: listOf(
-    canonical(NO_ADDRESS, z.string(), (text) => readAddress(text, parseWallet)).meta({
+    canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault, parseWallet)).meta({
       description: 'Address of a wallet that can sign in (EVM: answered in lower case)',
       example: EXAMPLE_ADDRESS,
     }),
@@ -145,10 +147,10 @@ const allowlist = fields({
 
 const cluster = fields({
   kind: z.literal('cluster'),
-  name: canonical(NO_CLUSTER, z.string(), (text) => {
-    const form = parseClusterName(text)
-    return form === null ? { fault: NO_CLUSTER } : { form }
-  }).meta({ description: 'The wallet is publicly verified in the cluster that holds it', example: 'foobar' }),
+  name: canonical(NO_CLUSTER, z.string(), (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER)).meta({
+    description: 'The wallet is publicly verified in the cluster that holds it',
+    example: 'foobar',
+  }),
 })
 
 const requirement = z.discriminatedUnion(

@@ -10,26 +10,17 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
   row.actor = bid.wallet
   const decision = decideBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
-  const nameRow: NameRow = {
-    seq: row.seq,
-    txKey: row.txKey,
-    name: decision.name,
-    cluster: null,
-    outcome: decision.outcome,
-  }
+  const [{ seq, txKey }, { name, outcome }] = [row, decision]
+  const nameRow: NameRow = { seq, txKey, name, cluster: null, outcome }
   changes.names.push(nameRow)
-  if (decision.outcome === 'refused') {
-    row.effects = encodeBidEffects({ outcome: 'refused', reason: decision.reason })
+  if (decision.outcome !== 'won') {
+    row.effects = encodeBidEffects(decision)
     return
   }
-  if (decision.outcome === 'lost') {
-    row.effects = encodeBidEffects({ outcome: 'lost' })
-    return
-  }
-  const effects = settleInCluster(work, row.seq, bid.wallet)
+  const effects = settleInCluster(work, seq, bid.wallet)
   nameRow.cluster = effects.cluster
   work.owners.set(decision.name, effects.cluster)
-  work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq: row.seq })
+  work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq })
   row.effects = encodeBidEffects(effects)
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }

@@ -100,10 +100,13 @@ const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq:
 
 function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
   const decided = decideAdd(work, seq, change, cluster, wholeCluster(work, cluster))
-  if ('code' in decided) return decided
-  for (const row of decided.rows) setWallet(work, row)
-  const events = decided.rows.filter((row) => !row.isPrivate).map(added)
-  return { cluster, hasEffect: decided.rows.length > 0, events }
+  return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
+}
+
+/** Sets entries of a cluster, with an event for each public one. */
+function setWallets(work: Work, cluster: number, rows: WalletRow[], eventOf: (row: WalletRow) => ChangeEvent): Shown {
+  for (const row of rows) setWallet(work, row)
+  return { cluster, hasEffect: rows.length > 0, events: rows.filter((row) => !row.isPrivate).map(eventOf) }
 }
 
 /** Entries added or changed by `add_wallets`. */
@@ -162,15 +165,10 @@ function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: 
     if (!entry) return { code: 'not_in_cluster', address }
     if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
   }
-  const refusal = checkNames(work, state, rows)
-  if (refusal) return refusal
-  for (const row of rows) setWallet(work, row)
-  const events = rows
-    .filter((row) => !row.isPrivate)
-    .map(({ name, address, isVerified }): ChangeEvent => {
-      return { type: 'UPDATE_WALLET_NAME', cluster, name, wallet: address, isVerified }
-    })
-  return { cluster, hasEffect: rows.length > 0, events }
+  const eventOf = ({ name, address: wallet, isVerified }: WalletRow): ChangeEvent => {
+    return { type: 'UPDATE_WALLET_NAME', cluster, name, wallet, isVerified }
+  }
+  return checkNames(work, state, rows) ?? setWallets(work, cluster, rows, eventOf)
 }
 
 function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Decision {
@@ -201,11 +199,10 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
-  setWallet(work, { ...entry, isVerified: true, updatedSeq: seq })
-  if (!entry.isPrivate) {
-    events.push({ type: 'VERIFY_WALLET', cluster, name: entry.name, wallet: change.actor, isVerified: true })
-  }
-  return { cluster, hasEffect: true, events }
+  const set = setWallets(work, cluster, [{ ...entry, isVerified: true, updatedSeq: seq }], ({ name }) => {
+    return { type: 'VERIFY_WALLET', cluster, name, wallet: change.actor, isVerified: true }
+  })
+  return { ...set, events: [...events, ...set.events] }
 }
 
 /**
@@ -227,8 +224,6 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
 function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, cluster: number): Decision {
   const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
-  if (entry.isBackedUp) return unchanged(cluster)
-  setWallet(work, { ...entry, isBackedUp: true, updatedSeq: seq })
-  const events: ChangeEvent[] = entry.isPrivate ? [] : [{ type: 'BACKUP_WALLET', cluster, wallet: address }]
-  return { cluster, hasEffect: true, events }
+  const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]
+  return setWallets(work, cluster, rows, () => ({ type: 'BACKUP_WALLET', cluster, wallet: address }))
 }

@@ -16,11 +16,8 @@ import { setRules, type Work, wholeCluster } from './work.js'
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community; a refused one has no effect. */
-export function configure(
-  work: Work,
-  row: JournalRow,
-  { actor, community, rules }: Configuration,
-): Made | ChangeRefusal {
+export function configure(work: Work, row: JournalRow, change: Configuration): Made | ChangeRefusal {
+  const { actor, community, rules } = change
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
@@ -40,41 +37,44 @@ function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null 
   return work.verified.get(keyOf(actor))?.isPrivate ? oldestPublic(wholeCluster(work, cluster)) : actor
 }
 
+/** A registration with what decides it. */
+type Asked = RegisterCommunityName & {
+  nowMs: number
+  rules: CommunityRules | null
+  /** The actor's. */
+  cluster: number | null
+  claim: Buffer | null
+}
+
 /** Folds the registration of a name below a community; a refused one has no effect. */
 export function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
-  const { actor, community, name, wallet } = change
+  const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
-  const assigned = change.isAssigned ? cluster : null
+  const assigned = isAssigned ? cluster : null
   const claim = claimOf(change)
+  const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // repeated request: no effect
   if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
     return { cluster, hasEffect: false }
-  const refusal = change.isAssigned
-    ? checkAssignment(work, change, rules, cluster)
-    : checkFree(work, change, rules, { nowMs: row.atMs, cluster })
+  const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
   if (refusal) return refusal
   for (const by of [assigned, claim]) if (by !== null) work.assigned.set(assignmentOf(community, by), name)
-  const shown = shownOf(work, change, rules?.ownersOnly ?? false, cluster)
-  registerName(work, row, { community, name, address: wallet, isVerified: shown.isVerified, assigned, claim })
-  row.actor = shown.actor
+  const { isVerified, actor: shown } = shownOf(work, asked)
+  registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
+  row.actor = shown
   return { cluster, hasEffect: true }
 }
 
-function checkFree(
-  work: Work,
-  change: RegisterCommunityName,
-  rules: CommunityRules | null,
-  { nowMs, cluster }: { nowMs: number; cluster: number | null },
-): ChangeRefusal | null {
-  const { community, name, met } = change
+function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
+  const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
     wish: ANY_PAYMENT,
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
-    beneficiary: isOwn(work, change, cluster) ? 'own' : 'other',
+    beneficiary: isOwn(work, asked) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
     isHeld: false,
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
@@ -84,7 +84,7 @@ function checkFree(
 }
 
 /** Tells whether the name goes to the actor or to another wallet verified in its cluster. */
-const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
+const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
 /** Stored address of the account whose claim a name is assigned for, null for no assignment or an unknown claim. */
@@ -95,14 +95,8 @@ export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | nu
  * Refusal of a name assigned by a claim: one per cluster, and one per claim wherever its account is verified since; for
  * a wallet verified there, whatever the requirements.
  */
-function checkAssignment(
-  work: Work,
-  change: RegisterCommunityName,
-  rules: CommunityRules | null,
-  cluster: number | null,
-): ChangeRefusal | null {
-  const { community, name, wallet } = change
-  const claim = claimOf(change)
+function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
+  const { community, name, wallet, rules, cluster, claim } = asked
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
   if (work.verified.get(keyOf(wallet))?.cluster !== cluster) return { code: 'not_in_cluster', address: wallet }
@@ -148,16 +142,12 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
  *
  * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
-function shownOf(
-  work: Work,
-  { actor, wallet, community }: RegisterCommunityName,
-  ownersOnly: boolean,
-  cluster: number | null,
-): { actor: Buffer | null; isVerified: boolean } {
+function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
+  const { actor, wallet, community, rules, cluster } = asked
   if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
   const isKnown = owner?.cluster === cluster && !owner.isPrivate
-  const actsAsOwner = work.owners.get(community) === cluster && (ownersOnly || !wallet.equals(actor))
+  const actsAsOwner = work.owners.get(community) === cluster && (rules?.ownersOnly || !wallet.equals(actor))
   if (!isKnown && !actsAsOwner) return { actor: wallet, isVerified: true }
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
@@ -165,11 +155,10 @@ function shownOf(
 /** Folds a confirmed payment; an accepted one registers its name. */
 export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
-  const { payer } = payment
-  row.actor = payer
+  row.actor = payment.payer
   const judgement = decidePayment(work, content)
   work.changes.payments.push({ seq: row.seq, judgement })
-  const owned = { address: payer, isVerified: true, assigned: null, claim: null }
+  const owned = { address: payment.payer, isVerified: true, assigned: null, claim: null }
   if (judgement.outcome !== 'registered') row.effects = encodeCommunityEffects(judgement)
   else registerName(work, row, { community: community!, name: name!, ...owned })
 }

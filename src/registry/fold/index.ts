@@ -1,5 +1,5 @@
 import { PRICE_GRACE_MS } from '../community/history.js'
-import { isClusterChangeKind, type SignedChange } from '../journal/change.js'
+import { isClusterChangeKind } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
@@ -44,6 +44,8 @@ export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
 }
 
 function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
+  if ('actor' in content && content.actor)
+    for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
   switch (content.kind) {
     case 'bid':
       if (content.name === null) return
@@ -51,48 +53,36 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
       keys.wallets.add(keyOf(content.wallet))
       keys.mayPublish = true
       return
-    case 'minimum':
-      return
-    case 'pay_community_name':
-      addKeysOfPayment(keys, content)
+    case 'verify_wallet':
+      keys.clusterIds.add(keyOf(content.clusterId))
+      keys.movers.push(keyOf(content.actor))
       return
     case 'move_names':
       keys.slices.push(keyOf(content.clusterId))
       return
-    default:
-      if (content.actor) for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
-      addKeysOfChange(keys, content, causeMs)
-  }
-}
-
-function addKeysOfChange(keys: Keys, change: SignedChange, causeMs: number): void {
-  switch (change.kind) {
-    case 'verify_wallet':
-      keys.clusterIds.add(keyOf(change.clusterId))
-      keys.movers.push(keyOf(change.actor))
-      return
     case 'add_wallets':
     case 'rename_wallets':
-      for (const { name } of change.wallets) keys.walletNames.add(name)
+      for (const { name } of content.wallets) keys.walletNames.add(name)
       return
     case 'configure_community':
-      addCommunity(keys, change.community, causeMs)
+      addCommunity(keys, content.community, causeMs)
       return
-    case 'register_community_name': {
-      addCommunity(keys, change.community, causeMs)
-      keys.wallets.add(keyOf(change.wallet))
-      keys.communityNames.add(fullName(change.community, change.name))
-      if (change.isAssigned) keys.assignments.add(change.community)
-      const claim = claimOf(change)
-      if (claim) keys.claims.add(keyOf(claim))
-    }
+    case 'register_community_name':
+      addCommunityName(keys, content, content.wallet, causeMs)
+      if (content.isAssigned) keys.assignments.add(content.community)
+      if (claimOf(content)) keys.claims.add(keyOf(claimOf(content)!))
+      return
+    case 'pay_community_name':
+      addCommunityName(keys, content, content.payment.payer, content.payment.blockMs - PRICE_GRACE_MS)
   }
 }
 
-function addKeysOfPayment(keys: Keys, { community, name, payment }: PaymentContent): void {
+type Named = Pick<PaymentContent, 'community' | 'name'>
+
+function addCommunityName(keys: Keys, { community, name }: Named, wallet: Buffer, sinceMs: number): void {
   if (community === null || name === null) return
-  addCommunity(keys, community, payment.blockMs - PRICE_GRACE_MS)
-  keys.wallets.add(keyOf(payment.payer))
+  addCommunity(keys, community, sinceMs)
+  keys.wallets.add(keyOf(wallet))
   keys.communityNames.add(fullName(community, name))
 }
 

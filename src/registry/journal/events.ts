@@ -78,10 +78,7 @@ function communityEvents(kind: RegistrationKind, { body, effects: stored }: Feed
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
 
 /** Name registered by an entry, with its owner. @throws RangeError for an entry without one */
-export function registeredName(
-  kind: RegistrationKind,
-  body: Buffer,
-): { community: string; name: string; wallet: Buffer } {
+export function registeredName(kind: RegistrationKind, body: Buffer) {
   if (kind === 'register_community_name') {
     const { community, name, wallet } = decodeChange(kind, body)
     return { community, name, wallet }

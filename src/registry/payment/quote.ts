@@ -83,9 +83,13 @@ export const paymentSource = (genesisHash: Uint8Array, programId: Uint8Array): B
 
 /** Id of a payment that the hub accepts once, as its `Received` names it: keccak256(source 32 ‖ sequence u64). */
 export function paymentMessageId(source: Uint8Array, sequence: bigint): Buffer {
+  return keccak256(Buffer.concat([source, countOf(sequence)]))
+}
+
+function countOf(sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
   count.writeBigUInt64BE(sequence)
-  return keccak256(Buffer.concat([source, count]))
+  return count
 }
 
 /**
@@ -93,9 +97,7 @@ export function paymentMessageId(source: Uint8Array, sequence: bigint): Buffer {
  * sequence u64 big-endian).
  */
 export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
-  const count = Buffer.alloc(8)
-  count.writeBigUInt64BE(sequence)
-  return keccak256(Buffer.concat([genesisHash, programId, Buffer.from('community'), count]))
+  return keccak256(Buffer.concat([genesisHash, programId, Buffer.from('community'), countOf(sequence)]))
 }
 
 /**

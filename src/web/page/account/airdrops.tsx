@@ -23,9 +23,10 @@ export function Airdrops() {
     account.send<Claims>(`/v1/airdrop/claim/${encodeURIComponent(community.replace(/\/$/, ''))}`)
   const look = async (data: FormData) => {
     setFound(null)
-    await account.attempt(async () => setFound(await read(String(data.get('community')))))
+    setFound(await read(String(data.get('community'))))
     return false
   }
+  const refresh = async () => setFound(await read(found!.community))
   return (
     <Card title="Airdrops">
       <p class="soft">A community may give tokens to wallets of your bundle, also to those on Solana.</p>
@@ -45,15 +46,7 @@ export function Airdrops() {
                 <Address address={claim.address} />
                 <strong>{claim.amount}</strong>
                 {claim.transaction ? (
-                  <Action
-                    work={() =>
-                      account.attempt(() =>
-                        take(account, found, claim, async () => setFound(await read(found.community))),
-                      )
-                    }
-                  >
-                    Claim
-                  </Action>
+                  <Action work={() => take(account, found, claim, refresh)}>Claim</Action>
                 ) : (
                   <Badge kind={claim.claimed ? 'good' : ''}>{REASONS[claim.reason ?? ''] ?? claim.reason}</Badge>
                 )}
@@ -91,13 +84,11 @@ async function take(account: Account, { network, community }: Claims, claim: Cla
 /** A name below the community, after a claim. */
 function Assign({ community }: { community: string }) {
   const account = useAccount()
-  const assign = (data: FormData) =>
-    account.attempt(async () => {
-      const { name } = await account.send<{ name: string }>('/v1/bundles/assign', {
-        body: { community, name: data.get('name') },
-      })
-      await account.reload(`${name} is yours.`)
-    })
+  const assign = async (data: FormData) => {
+    const body = { community, name: data.get('name') }
+    const { name } = await account.send<{ name: string }>('/v1/bundles/assign', { body })
+    await account.reload(`${name} is yours.`)
+  }
   return (
     <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>
       <Input

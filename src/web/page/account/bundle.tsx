@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks'
 import { short } from '../lib/format.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
-import { Address, Badge, Card, Link, Mono, Names } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Mono, Names, Verified } from '../parts/basics.js'
 import { Generate } from './generate.js'
 import { Action, Check, Form, Input } from './pieces.js'
 import { type Account, ownNames, useAccount } from './state.js'
+
+const WALLETS = '/v1/clusters/wallets'
 
 /** `/@account`: the wallet's cluster. */
 export function Bundle() {
@@ -42,12 +44,9 @@ export function Bundle() {
 
 function NoCluster({ account }: { account: Account }) {
   const create = async () => {
-    const isSure = await account.confirmed({
-      title: 'Create a cluster?',
-      text: `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it can not be made private later.`,
-      yes: 'Create it',
-    })
-    if (isSure) await change(account, 'The cluster is created.', () => account.send('/v1/clusters', { method: 'POST' }))
+    const text = `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it can not be made private later.`
+    if (await account.confirmed({ title: 'Create a cluster?', text, yes: 'Create it' }))
+      await change(account, 'The cluster is created.', '/v1/clusters', { method: 'POST' })
   }
   return (
     <>
@@ -66,11 +65,9 @@ function NoCluster({ account }: { account: Account }) {
 }
 
 /** Makes a change, reads the account again and says so. */
-function change(account: Account, done: string, work: () => Promise<unknown>): Promise<boolean> {
-  return account.attempt(async () => {
-    await work()
-    await account.reload(done)
-  })
+async function change({ send, reload }: Account, done: string, ...asked: Parameters<Account['send']>): Promise<void> {
+  await send(...asked)
+  await reload(done)
 }
 
 function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
@@ -102,13 +99,12 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
     if (!(await account.confirmed({ title: 'Make this wallet public?', text, yes: 'Make it public', isGrave: true })))
       return
     const body = [{ address, name, isPrivate: false }]
-    await change(account, `${name} is public now.`, () => account.send('/v1/clusters/wallets', { body }))
+    await change(account, `${name} is public now.`, WALLETS, { body })
   }
   const remove = async () => {
     const text = `${address} leaves your cluster.`
     if (!(await account.confirmed({ title: 'Remove this wallet?', text, yes: 'Remove it', isGrave: true }))) return
-    const asked = { method: 'DELETE', body: [address] } as const
-    await change(account, `${name} is removed.`, () => account.send('/v1/clusters/wallets', asked))
+    await change(account, `${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
   }
   return (
     <tr class={isPrivate ? 'private' : ''}>
@@ -120,7 +116,7 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
         {address === account.session?.address && <em> you</em>}
       </td>
       <td>
-        <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+        <Verified isVerified={isVerified} />
         {isPrivate && <Badge kind="veil">private</Badge>}
         {isBackedUp && <Badge>backed up</Badge>}
       </td>
@@ -144,8 +140,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   const account = useAccount()
   const [typed, setTyped] = useState(name)
   const rename = async () => {
-    const asked = { method: 'PUT', body: [{ address, name: typed }] } as const
-    await change(account, 'Renamed.', () => account.send('/v1/clusters/wallets/names', asked))
+    await change(account, 'Renamed.', `${WALLETS}/names`, { method: 'PUT', body: [{ address, name: typed }] })
     return false
   }
   return (
@@ -171,7 +166,7 @@ function Add() {
     const isPrivate = data.get('private') !== null
     const body = [{ address: String(data.get('address')).trim(), name: String(data.get('name')), isPrivate }]
     const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
-    return change(account, done, () => account.send('/v1/clusters/wallets', { body }))
+    return change(account, done, WALLETS, { body })
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
@@ -191,7 +186,7 @@ function Invitation() {
     if (!(await account.confirmed({ title: 'Move to this cluster?', text, yes: 'Move there', isGrave: true })))
       return false
     const path = `/v1/clusters/verify/${encodeURIComponent(String(data.get('id')).trim())}`
-    return change(account, 'Your wallet is verified there now.', () => account.send(path, { method: 'POST' }))
+    return change(account, 'Your wallet is verified there now.', path, { method: 'POST' })
   }
   return (
     <Form label="Join another bundle" work={verify} submit="Verify my wallet there" isPlain>

@@ -14,8 +14,7 @@ import { type Account, ownNames, payable, useAccount } from './state.js'
 export function Communities() {
   const account = useAccount()
   const { query } = useLocation()
-  const join = (data: FormData) =>
-    account.attempt(() => joinCommunity(account, String(data.get('community')), String(data.get('member'))))
+  const join = (data: FormData) => joinCommunity(account, String(data.get('community')), String(data.get('member')))
   return (
     <>
       <Card title="Get a name in a community">
@@ -45,13 +44,12 @@ function OwnNames() {
   const names = ownNames(account)
   // on another network, or after a move, it may be anybody's
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
-  const show = (data: FormData) =>
-    account.attempt(async () => {
-      const name = String(data.get('own')).replace(/\/$/, '').toLowerCase()
-      const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
-      if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
-      setAsked({ name, id })
-    })
+  const show = async (data: FormData) => {
+    const name = String(data.get('own')).replace(/\/$/, '').toLowerCase()
+    const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
+    if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
+    setAsked({ name, id })
+  }
   return (
     <>
       {names.length > SHOWN && (
@@ -73,7 +71,7 @@ function OwnNames() {
   )
 }
 
-async function joinCommunity(account: Account, input: string, member: string): Promise<boolean> {
+async function joinCommunity(account: Account, input: string, member: string): Promise<unknown> {
   const community = input.replace(/\/$/, '').toLowerCase()
   const { prices } = await account.send<Community>(`/v1/communities/${encodeURIComponent(community)}`)
   const chains = payable(account)
@@ -82,11 +80,10 @@ async function joinCommunity(account: Account, input: string, member: string): P
   const body = { name: member, ...(price && { network: price.network }) }
   const made = await account.send<Registration>(`/v1/names/community/${community}/register`, { body })
   if (made.transactionInfo && made.price) return payName(account, made, made.price)
-  await account.reload(`${made.clusterName} is yours.`)
-  return true
+  return account.reload(`${made.clusterName} is yours.`)
 }
 
-async function payName(account: Account, made: Registration, price: Price): Promise<boolean> {
+async function payName(account: Account, made: Registration, price: Price): Promise<unknown> {
   const { clusterName, transactionInfo: info } = made
   const chain = payable(account).find(({ network }) => network === price.network)
   if (!chain || !info || account.session?.type !== info.type)
@@ -98,19 +95,17 @@ async function payName(account: Account, made: Registration, price: Price): Prom
     info.type === 'evm'
       ? account.pay(chain, info.transaction, info.approvalReset, info.approval)
       : account.pay(chain, info.transaction.data)
-  await account.follow(clusterName, payment)
-  return true
+  return account.follow(clusterName, payment)
 }
 
 /** A name of the wallet's cluster as a community: rules, gifts, earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
-  const give = (data: FormData) =>
-    account.attempt(async () => {
-      const body = { name: data.get('name'), walletAddress: String(data.get('wallet')).trim() }
-      const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
-      await account.reload(`${made.clusterName} belongs to ${short(made.owner)} now.`)
-    })
+  const give = async (data: FormData) => {
+    const body = { name: data.get('name'), walletAddress: String(data.get('wallet')).trim() }
+    const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
+    await account.reload(`${made.clusterName} belongs to ${short(made.owner)} now.`)
+  }
   return (
     <Card title={`${name}/ as a community`}>
       <div class="columns">
@@ -138,13 +133,8 @@ function Payouts({ name }: { name: string }) {
       {payouts.map((payout) => {
         const chain = account.chains.find(({ network }) => network === payout.network)
         const isMine = payout.recipient === account.session?.address
-        const take = () =>
-          account.attempt(() =>
-            onceSent(account.pay(chain!, payout.transaction!), {
-              say: account.say,
-              sent: 'Sent. The money is yours once the chain has confirmed it.',
-            }),
-          )
+        const sent = 'Sent. The money is yours once the chain has confirmed it.'
+        const take = () => onceSent(account.pay(chain!, payout.transaction!), { say: account.say, sent })
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
             <span>

@@ -9,13 +9,17 @@ import { proofOf, useAccount } from './state.js'
 export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<Generated | null>(null)
-  const make = (data: FormData) =>
-    account.attempt(async () => {
-      const type = data.get('type')
-      const body = { type, name: data.get('name'), isPrivate: data.get('private') !== null, recovery: true }
-      setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
-      await account.reload('The wallet is made: keep its shares now, they are not shown again.')
-    })
+  const make = async (data: FormData) => {
+    const type = data.get('type')
+    const body = { type, name: data.get('name'), isPrivate: data.get('private') !== null, recovery: true }
+    setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
+    await account.reload('The wallet is made: keep its shares now, they are not shown again.')
+  }
+  const confirm = async () => {
+    await account.send('/v1/clusters/generate/wallet/confirm', { body: { address: made?.address } })
+    setMade(null)
+    await account.reload('It is marked as backed up.')
+  }
   const isOpen = made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
   return (
     <>
@@ -40,19 +44,7 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
               For recovery: <Mono text={made.recoveryShare} isWhole />
             </p>
           )}
-          {isOpen && (
-            <Action
-              work={() =>
-                account.attempt(async () => {
-                  await account.send('/v1/clusters/generate/wallet/confirm', { body: { address: made.address } })
-                  setMade(null)
-                  await account.reload('It is marked as backed up.')
-                })
-              }
-            >
-              I have kept them
-            </Action>
-          )}
+          {isOpen && <Action work={confirm}>I have kept them</Action>}
         </div>
       )}
       <Recover />
@@ -64,13 +56,12 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
 function Recover() {
   const account = useAccount()
   const [key, setKey] = useState('')
-  const recover = (data: FormData) =>
-    account.attempt(async () => {
-      const address = String(data.get('address')).trim()
-      const proof = await proofOf(await account.account(), { recover: address })
-      const asked = { body: { address, share: data.get('share'), ...proof } }
-      setKey((await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked)).privateKey)
-    })
+  const recover = async (data: FormData) => {
+    const address = String(data.get('address')).trim()
+    const proof = await proofOf(await account.account(), { recover: address })
+    const asked = { body: { address, share: data.get('share'), ...proof } }
+    setKey((await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked)).privateKey)
+  }
   return (
     <details>
       <summary>Get a key back</summary>

@@ -15,11 +15,10 @@ export function Keys() {
     setTurn((n) => n + 1)
     account.say(said)
   }
-  const make = (data: FormData) =>
-    account.attempt(async () => {
-      setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body: { name: data.get('name') } }))
-      changed('The key is made: copy it now.')
-    })
+  const make = async (data: FormData) => {
+    setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body: { name: data.get('name') } }))
+    changed('The key is made: copy it now.')
+  }
   return (
     <>
       <Card title="API keys">
@@ -57,18 +56,15 @@ export function Keys() {
 function Key({ apiKey: { id, name, createdAt }, onChange }: { apiKey: ApiKey; onChange: (said: string) => void }) {
   const account = useAccount()
   const path = `/v1/keys/${id}`
-  const rename = (data: FormData) =>
-    account.attempt(async () => {
-      await account.send(path, { method: 'PATCH', body: { name: data.get('name') } })
-      onChange('The key has its new name.')
-    })
+  const rename = async (data: FormData) => {
+    await account.send(path, { method: 'PATCH', body: { name: data.get('name') } })
+    onChange('The key has its new name.')
+  }
   const revoke = async () => {
     const text = 'What uses it is limited like everybody else then.'
     if (!(await account.confirmed({ title: `Revoke ${name}?`, text, yes: 'Revoke', isGrave: true }))) return
-    await account.attempt(async () => {
-      await account.send(path, { method: 'DELETE' })
-      onChange(`${name} is revoked.`)
-    })
+    await account.send(path, { method: 'DELETE' })
+    onChange(`${name} is revoked.`)
   }
   return (
     <li>

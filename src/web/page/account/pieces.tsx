@@ -13,13 +13,14 @@ import { useAccount } from './state.js'
 
 /** Small pieces of the pages of a signed-in wallet. */
 
-/** A button that is marked while its work runs; it keeps the focus, which a disabled one would lose. */
+/** A button, marked while its work runs: it keeps the focus, which a disabled one would lose. Says what failed. */
 export function Action({ work, children, class: className = '', label }: ActionProps) {
+  const { attempt } = useAccount()
   const [isBusy, setBusy] = useState(false)
   const run = async () => {
     if (isBusy) return
     setBusy(true)
-    await work()
+    await attempt(work)
     setBusy(false)
   }
   return (
@@ -35,15 +36,16 @@ interface ActionProps {
   label?: string | undefined
 }
 
-/** A form submitted by its button or by Enter; emptied when its work says that it is done. */
+/** A form submitted by its button or by Enter; emptied after its work, unless that fails or says false. */
 export function Form({ work, children, label, submit: text, isPlain, class: className = 'form' }: FormProps) {
+  const { attempt } = useAccount()
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
     if (isBusy) return
     setBusy(true)
-    const isDone = await work(new FormData(form))
+    const isDone = await attempt(() => work(new FormData(form)))
     setBusy(false)
     if (isDone) form.reset()
   }
@@ -59,7 +61,7 @@ export function Form({ work, children, label, submit: text, isPlain, class: clas
   )
 }
 interface FormProps {
-  work: (data: FormData) => Promise<boolean>
+  work: (data: FormData) => Promise<unknown>
   children: ComponentChildren
   label: string
   /** Text of its button. */

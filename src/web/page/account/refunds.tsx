@@ -52,31 +52,28 @@ function reasonText({ owedBy, payments, reclaimAfter, transaction }: Refund, cha
   const where = chain ? ` on ${chainText(chain)}` : ''
   if (owedBy === 'hub') return `for bids that came too late, taken${where}`
   const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
-  if (reclaimAfter && !transaction)
-    return `paid${what}${where}; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on`
-  return `paid${what}${where}`
+  const isHeld = reclaimAfter && !transaction
+  const until = isHeld ? `; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on` : ''
+  return `paid${what}${where}${until}`
 }
 
 function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const account = useAccount()
   const chain = account.chains.find(({ network }) => network === refund.network)
   const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
-  const elsewhere = (data: FormData) =>
-    account.attempt(async () => {
-      const to = String(data.get('to')).trim()
-      const { refunds } = await readRefunds(account, to)
-      const offered = refunds.find(
-        ({ owedBy, eid, transaction }) => owedBy === 'hub' && eid === refund.eid && transaction,
-      )
-      if (!offered) throw new Error('It is not there any more, or its chain does not answer now.')
-      const text = `${moneyText(offered, chain)} go to ${to}.`
-      if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' })) await takeIt(offered)
-    })
+  const elsewhere = async (data: FormData) => {
+    const to = String(data.get('to')).trim()
+    const { refunds } = await readRefunds(account, to)
+    const offered = refunds.find((one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction)
+    if (!offered) throw new Error('It is not there any more, or its chain does not answer now.')
+    const text = `${moneyText(offered, chain)} go to ${to}.`
+    if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' })) await takeIt(offered)
+  }
   return (
     <li>
       <strong>{moneyText(refund, chain)}</strong>
       <span class="soft">{reasonText(refund, chain)}</span>
-      {refund.transaction && chain && <Action work={() => account.attempt(() => takeIt(refund))}>Take it</Action>}
+      {refund.transaction && chain && <Action work={() => takeIt(refund)}>Take it</Action>}
       {refund.needsReceiver && chain && (
         <Form label="Take it elsewhere" work={elsewhere} submit="Take it">
           <Input

@@ -17,8 +17,12 @@ interface Offer {
   quote: Quote
 }
 
-const REVEALS =
-  'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which can not be taken back.'
+const REVEALS = {
+  title: 'Your wallet becomes public',
+  text: 'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which can not be taken back.',
+  yes: 'Register all the same',
+  isGrave: true,
+} as const
 
 /** Quotes a name. @throws Error with words where it can't be registered */
 async function offerOf({ send, session }: Account, name: string, chain: Chain): Promise<Offer> {
@@ -56,7 +60,7 @@ export function Register() {
     },
   )
   const submit = async () => {
-    const isDone = await account.attempt(() => register(account, typed, chain!))
+    const isDone = await register(account, typed, chain!)
     if (isDone) setName('')
     return isDone
   }
@@ -97,17 +101,10 @@ export function Register() {
 const TYPING_MS = 300
 
 function Price({ offer, isName, name }: { offer: Asked<Offer>; isName: boolean; name: string }) {
-  const isFor = offer.data?.name === name
-  const text = !isName
-    ? ''
-    : offer.error
-      ? offer.error.message
-      : isFor
-        ? `${name}/ is free. ${priceText(offer.data!)}`
-        : '…'
+  const found = offer.data?.name === name ? `${name}/ is free. ${priceText(offer.data)}` : '…'
   return (
     <p class={`price ${offer.error ? 'bad' : ''}`} aria-live="polite">
-      {text}
+      {isName ? (offer.error?.message ?? found) : ''}
     </p>
   )
 }
@@ -116,13 +113,7 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
   const { confirmed, cluster, session } = account
   const offer = await offerOf(account, name, chain)
   const own = cluster?.wallets.find(({ address }) => address === session?.address)
-  const reveals = {
-    title: 'Your wallet becomes public',
-    text: REVEALS,
-    yes: 'Register all the same',
-    isGrave: true,
-  } as const
-  if (own?.isPrivate && !(await confirmed(reveals))) return false
+  if (own?.isPrivate && !(await confirmed(REVEALS))) return false
   const text = () =>
     `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false

@@ -29,7 +29,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const isShown = chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = rules?.ownersOnly ? 'owners' : !rules?.prices.length ? 'free' : isShown ? 'paid' : 'kept'
   const set = async (data: FormData) => {
-    await account.attempt(() => setRules(account, name, rules, data))
+    await setRules(account, name, rules, data)
     // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
     return false
   }

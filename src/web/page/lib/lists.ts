@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { type Asked, useAsked } from './net.js'
+import { type Asked, type Get, useAsked, useNet } from './net.js'
 import type { OwnedName } from './types.js'
 
 /** Lists of which a page shows a part, and goes on when its visitor asks. */
@@ -27,14 +27,17 @@ export async function readNames(
 }
 
 /**
- * Asks for a list whenever the key changes, and for more of it by `more`.
+ * Asks for a list whenever the key or the network changes, and for more of it by `more`.
  * @param read gets what is known, and answers that with what follows
  */
 export function useParts<T>(
   key: string | null,
-  read: (known: readonly T[], signal?: AbortSignal) => Promise<Part<T>>,
+  read: (known: readonly T[], get: Get) => Promise<Part<T>>,
 ): { asked: Asked<Part<T>>; more(): Promise<void> } {
-  const asked = useAsked<Part<T>>(key, (signal) => read([], signal))
+  const { isTestnet, get } = useNet()
+  const asked = useAsked<Part<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
+    read([], (path) => get(path, signal)),
+  )
   const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
   const from = asked.data
   const latest = useRef(from)
@@ -46,7 +49,7 @@ export function useParts<T>(
     async more() {
       const { data } = shown
       if (!from || !data) return
-      const next = await read(data.items).then(
+      const next = await read(data.items, get).then(
         (grown) => ({ data: grown }),
         (error: Error) => ({ data, error }),
       )

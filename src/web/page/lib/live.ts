@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { type Asked, useAsk } from './net.js'
+import { useAsk } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
 /** Moving parts: the one place that knows how. */
@@ -15,11 +15,8 @@ export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
 export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 /** The newest events, asked for again and again. */
-export function useNewest(count: number): Asked<readonly FeedEvent[]> {
-  const path = `/v1/events?orderBy=newest&limit=${count}`
-  const { data, ...asked } = useAsk<{ items: FeedEvent[] }>(path, { everyMs: FEED_PAUSE_MS })
-  return { ...asked, ...(data && { data: data.items }) }
-}
+export const useNewest = (count: number) =>
+  useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, { everyMs: FEED_PAUSE_MS })
 
 const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 

@@ -17,6 +17,8 @@ export function useNet() {
   }
 }
 
+export type Get = ReturnType<typeof useNet>['get']
+
 export interface Asked<T> {
   data?: T
   error?: Error

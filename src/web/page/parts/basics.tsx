@@ -86,10 +86,14 @@ export const Badge = ({ kind = '', children }: { kind?: string; children: Compon
   <span class={`badge ${kind}`}>{children}</span>
 )
 
+export const Verified = ({ isVerified }: { isVerified: boolean | undefined }) => (
+  <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+)
+
 /** A part of a page under its heading. */
-export function Card({ title, aside, children, id }: CardProps) {
+export function Card({ title, aside, children }: CardProps) {
   return (
-    <section class="card" aria-label={title} id={id}>
+    <section class="card" aria-label={title}>
       <div class="card-head">
         <h2>{title}</h2>
         {aside}
@@ -102,7 +106,6 @@ interface CardProps {
   title: string
   aside?: ComponentChildren
   children: ComponentChildren
-  id?: string
 }
 
 /** Goes on with a list; who pressed it to the end of the list is left there, not at the top of the page. */

@@ -1,9 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import { useNet } from '../lib/net.js'
+import { type Get, useNet } from '../lib/net.js'
 import { type Found, find, pathOfName } from '../lib/search.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
-
-type Get = ReturnType<typeof useNet>['get']
 
 /** Path of a cluster; null where there is none. */
 async function pathOfCluster(id: string, get: Get): Promise<string | null> {

@@ -7,7 +7,7 @@ import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Names, Picture } from '../parts/basics.js'
+import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Names, Picture, Verified } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
 
 /** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
@@ -95,8 +95,8 @@ function Rules({ name, community: { prices, ownersOnly } }: { name: string; comm
 
 /** A cluster's wallets, names and history. */
 function ClusterView({ asked }: { asked: Asked<Cluster> }) {
-  const wallets = asked.data?.wallets ?? []
-  const first = wallets.find(({ isVerified }) => isVerified)
+  const wallets = asked.data?.wallets
+  const first = wallets?.find(({ isVerified }) => isVerified)
   return (
     <div class="columns">
       <div>
@@ -108,7 +108,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
                   <li key={address}>
                     <strong>{name}</strong>
                     <Address address={address} />
-                    <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+                    <Verified isVerified={isVerified} />
                   </li>
                 ))}
               </ul>
@@ -125,7 +125,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
         )}
       </div>
       <Card title="History">
-        <History addresses={wallets.map(({ address }) => address)} isReady={Boolean(asked.data)} />
+        <History addresses={wallets?.map(({ address }) => address)} />
       </Card>
     </div>
   )
@@ -133,11 +133,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
 
 /** Names that a wallet owns; undefined while it is not known. */
 function Owned({ address }: { address: string | undefined }) {
-  const { isTestnet } = useNet()
-  const key = address === undefined ? null : `${isTestnet ? 't' : 'm'} ${address}`
-  const { asked, more } = useParts<OwnedName>(key, (known, signal) =>
-    readNames(address!, known, (path) => call(path, { isTestnet, signal })),
-  )
+  const { asked, more } = useParts<OwnedName>(address ?? null, (known, get) => readNames(address!, known, get))
   return (
     <Loaded asked={asked} lines={1}>
       {({ items, isMore }) => <Names names={items} isMore={isMore} onMore={more} />}
@@ -145,16 +141,15 @@ function Owned({ address }: { address: string | undefined }) {
   )
 }
 
-/** Changes of wallets, newest first. */
-function History({ addresses, isReady = true }: { addresses: readonly string[]; isReady?: boolean }) {
-  const { isTestnet } = useNet()
-  const actors = addresses.slice(0, ACTORS)
-  const key = isReady ? `${isTestnet ? 't' : 'm'} ${actors.join(' ')}` : null
-  const { asked, more } = useParts<FeedEvent>(key, async (known, signal): Promise<Part<FeedEvent>> => {
+/** Changes of wallets, newest first; undefined while those are not known. */
+function History({ addresses }: { addresses: readonly string[] | undefined }) {
+  const actors = addresses?.slice(0, ACTORS) ?? []
+  const key = addresses ? actors.join(' ') : null
+  const { asked, more } = useParts<FeedEvent>(key, async (known, get): Promise<Part<FeedEvent>> => {
     // merged from several lists, so that more of it is all of it again
     const limit = known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
-      call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`, { isTestnet, signal })
+      get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
     const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
     items.sort((a, b) => numberOf(b) - numberOf(a))
     return { items: items.slice(0, limit), isMore: items.length >= limit }
@@ -172,7 +167,7 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
               onMore={more}
               atEnd={isMore ? 'What is older is in the feed of events alone.' : undefined}
             />
-            {addresses.length > ACTORS && (
+            {addresses && addresses.length > ACTORS && (
               <p class="soft">
                 Of the first {ACTORS} of its {addresses.length} wallets.
               </p>
@@ -242,7 +237,7 @@ export function AddressPage({ address }: { address: string }) {
               <p class="row">
                 <Name name={clusterName} />
                 {walletName && !clusterName.includes('/') && <span class="soft">wallet {walletName}</span>}
-                <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+                <Verified isVerified={isVerified} />
                 <Badge>{type}</Badge>
               </p>
             ) : (

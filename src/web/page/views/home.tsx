@@ -73,7 +73,7 @@ function Start() {
       <div class="columns">
         <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>
           <Loaded asked={newest} lines={8}>
-            {(items) =>
+            {({ items }) =>
               items.length > 0 ? (
                 <Events events={items.filter(isTelling).slice(0, SHOWN)} />
               ) : (
@@ -85,11 +85,11 @@ function Start() {
         <div>
           <Card title="Registered">
             <Loaded asked={overview} lines={5}>
-              {({ counts }) => <Counts counts={counts} />}
+              {Counts}
             </Loaded>
           </Card>
           <Card title="Chains">
-            <Loaded asked={overview}>{({ chains }) => <Chains chains={chains} />}</Loaded>
+            <Loaded asked={overview}>{Chains}</Loaded>
           </Card>
         </div>
       </div>

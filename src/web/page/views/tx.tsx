@@ -9,14 +9,8 @@ import { MemberPage } from './cluster.js'
 
 /** `/tx/:hash`: the way of a transaction, which moves by itself. */
 
-type StationState = 'done' | 'now' | 'next' | 'bad'
-interface Station {
-  title: string
-  state: StationState
-  text: ComponentChildren
-  /** Part of its confirmations, 0 to 1. */
-  part?: number
-}
+/** `part`: of its confirmations, 0 to 1. */
+type Station = [title: string, state: keyof typeof STATE_WORDS, text: ComponentChildren, part?: number]
 
 const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'No chain has this transaction',
@@ -49,47 +43,36 @@ function stationsOf(found: TxStatus): Station[] {
   return [sent(found), confirmed(found), ...(isBridged ? [bridged(found)] : []), decided(found)]
 }
 
-const sent = ({ status, updatedAt, block }: TxStatus): Station =>
-  status === 'not_found'
-    ? { title: 'Sent', state: 'now', text: 'Not seen by any chain yet. It may take a moment.' }
-    : {
-        title: 'Sent',
-        state: 'done',
-        text:
-          (updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it') +
-          (block === undefined ? '.' : `, in block ${grouped(block)}.`),
-      }
+function sent({ status, updatedAt, block }: TxStatus): Station {
+  if (status === 'not_found') return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
+  const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
+  return ['Sent', 'done', block === undefined ? `${seen}.` : `${seen}, in block ${grouped(block)}.`]
+}
 
 function confirmed({ status, confirmations }: TxStatus): Station {
-  const title = 'Confirmed'
-  if (status === 'not_found') return { title, state: 'next', text: '' }
-  if (status !== 'pending') return { title, state: 'done', text: 'Too deep to be undone.' }
-  if (!confirmations) return { title, state: 'now', text: 'Waiting for a block.' }
+  if (status === 'not_found') return ['Confirmed', 'next', '']
+  if (status !== 'pending') return ['Confirmed', 'done', 'Too deep to be undone.']
+  if (!confirmations) return ['Confirmed', 'now', 'Waiting for a block.']
   const { have, need } = confirmations
   const done = Math.min(have, need)
-  return { title, state: 'now', text: `${done} of ${need} blocks`, part: need === 0 ? 1 : done / need }
+  return ['Confirmed', 'now', `${done} of ${need} blocks`, need === 0 ? 1 : done / need]
 }
 
 function bridged({ status, step, reason, hubTx }: TxStatus): Station {
   const title = 'Over the bridge'
   if (step === 'delivery_failed')
-    return { title, state: 'bad', text: `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.` }
+    return [title, 'bad', `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`]
   const arrival = hubTx && <Mono text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'bridging')
-    return {
-      title,
-      state: 'now',
-      text: arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.',
-    }
-  if (status === 'pending') return { title, state: 'next', text: '' }
-  return { title, state: 'done', text: arrival ? <>Hub transaction {arrival}</> : '' }
+    return [title, 'now', arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.']
+  return status === 'pending' ? [title, 'next', ''] : [title, 'done', arrival && <>Hub transaction {arrival}</>]
 }
 
 function decided(found: TxStatus): Station {
   const { status, step, names = [] } = found
   if (!isFinal(found)) {
     const text = step === 'leading' ? 'It leads for its name.' : step === 'behind' ? 'Another bid is ahead.' : ''
-    return { title: 'Decided', state: 'next', text }
+    return ['Decided', 'next', text]
   }
   const first = names[0]?.name
   const name = first && !first.startsWith('0x') ? <Name name={first} /> : ''
@@ -99,9 +82,7 @@ function decided(found: TxStatus): Station {
       {found.hubBlock !== undefined && <HubBlock block={found.hubBlock} />}
     </>
   )
-  return status === 'finalized'
-    ? { title: 'Registered', state: 'done', text }
-    : { title: HEADINGS[status], state: 'bad', text }
+  return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
 /** A block of the hub, in the explorer that its chain has. */
@@ -113,10 +94,10 @@ function HubBlock({ block }: { block: number }) {
   return <> in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub</>
 }
 
-function Way({ found }: { found: TxStatus }) {
+function Way(found: TxStatus) {
   return (
     <ol class="way">
-      {stationsOf(found).map(({ title, state, text, part }) => (
+      {stationsOf(found).map(([title, state, text, part]) => (
         <li key={title} data-state={state}>
           <svg viewBox="0 0 36 36" width="36" height="36" aria-hidden="true">
             <circle cx="18" cy="18" r="15" class="track" />
@@ -137,12 +118,7 @@ function Way({ found }: { found: TxStatus }) {
     </ol>
   )
 }
-const STATE_WORDS: Readonly<Record<StationState, string>> = {
-  done: ' (done)',
-  now: ' (now)',
-  next: ' (to come)',
-  bad: ' (failed)',
-}
+const STATE_WORDS = { done: ' (done)', now: ' (now)', next: ' (to come)', bad: ' (failed)' } as const
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   won: 'yours',
@@ -229,7 +205,7 @@ function Transaction({ tx }: { tx: string }) {
       </div>
       <Card title="Its way">
         <Loaded asked={asked} lines={4}>
-          {(status) => <Way found={status} />}
+          {Way}
         </Loaded>
       </Card>
       {found?.names && found.names.length > 0 && (
