@@ -29,12 +29,10 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-/** The airdrop of a community, null where it has none. */
 export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
   return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
-/** Airdrops of these networks, by network and community. */
 export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
   return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }

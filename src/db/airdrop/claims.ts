@@ -10,7 +10,6 @@ import type { Known, OpenAirdrop } from './airdrops.js'
 export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
   Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
-/** A claim as its distributor logged it. */
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {

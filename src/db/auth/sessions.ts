@@ -46,8 +46,7 @@ const OPEN = {
 
 /**
  * Opens the session of a wallet and signing date, in one round trip; a live one gets the new key.
- * @returns false when the session was revoked or has expired, or the wallet has enough of later dates: a session is
- *   never opened again
+ * @returns false when the session was revoked or has expired, or the wallet has enough of later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, signature, lifetimeMs } = session
@@ -66,10 +65,7 @@ const FIND = {
     WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`,
 }
 
-/**
- * The live session whose key has this hash, null when there is none. Every authenticated request runs this, so it is a
- * prepared statement: 52 µs of CPU time, against 271 µs through Prisma.
- */
+/** The live session of a key's hash; prepared, since every authenticated request runs this. */
 export async function findSession(db: Queryable, keyHash: Buffer): Promise<StoredSession | null> {
   return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
 }
@@ -84,7 +80,6 @@ export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<voi
   await readRows(db, revocation('wallet'), [wallet])
 }
 
-/** Revokes the session whose key has this hash. The row stays until the session would have expired. */
 export async function revokeSession(db: Queryable, keyHash: Buffer): Promise<void> {
   await readRows(db, revocation('key_hash'), [keyHash])
 }

@@ -21,7 +21,6 @@ const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <=
 /** Sessions belong to no network, and serve nothing after their end. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
-/** Entries of generations that are not kept. */
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /** Statements that remove rows that have had their time, by what these are, with the parameters network and limit. */
@@ -44,7 +43,6 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-/** Numbers of rows by what they are. */
 export type Pruned = Record<string, number>
 
 /**

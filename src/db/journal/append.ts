@@ -72,7 +72,7 @@ interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   probed: Probed
 }
 
-/** Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it. */
+/** Loads the slice and folds. All writers of the journal but signed changes use it. */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
@@ -95,7 +95,6 @@ export const writeChanges = (db: Queryable, network: Network, changes: Changes):
   writeHead(db, network, changes.head),
 ]
 
-/** Inserts the new rows of a fold, by their tables. */
 function insertAll(db: Queryable, network: Network, changes: Changes): Promise<unknown>[] {
   const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
     insertRows(db, network, { table: leaf(table, network), columns, items })

@@ -118,7 +118,7 @@ async function probe(
 /** Numbers that the first probe of a wallet asks for; each further one asks for twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the smallest free cluster numbers of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
+/** Smallest free cluster numbers of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: Slice,

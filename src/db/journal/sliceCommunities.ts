@@ -50,7 +50,6 @@ export async function readRules(
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
-/** Adds names below communities, by a statement's rows. */
 async function addTaken(db: Queryable, slice: Slice, text: string, values: readonly unknown[]): Promise<void> {
   const rows = await query<TakenName>(db, slice.network, text, values)
   for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)

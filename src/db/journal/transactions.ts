@@ -72,7 +72,6 @@ const winning = prepare<{ name: string; body: Buffer }>(
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
 )
 
-/** Adds to lost bids the ones that won their names. */
 async function addWinners(db: Queryable, network: Network, lost: readonly JournalledBid[]): Promise<void> {
   const rows = await winning(db, network, [[...new Set(lost.map(({ name }) => name))]])
   const won = new Map(rows.map(({ name, body }) => [name, winnerOf(body)]))
@@ -146,7 +145,6 @@ export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'la
   verdict: InvalidReason | null
 }
 
-/** Stored memory of a transaction, null when no chain has shown it. */
 export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
   (l) => `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by

@@ -61,13 +61,12 @@ export function wakeJobs(db: Queryable, { network, chain }: ChainKey, nowMs: num
   return execute(db, network, text, [chain, nowMs])
 }
 
-/** Tells whether a chain has a job that has not ended. */
 export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${LIVE}) AS live`
   return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
 }
 
-/** Jobs by id as they stand now, in any order. */
+/** In any order. */
 export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,

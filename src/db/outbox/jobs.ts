@@ -23,12 +23,10 @@ const DAY_MS = 86_400_000
 /** A job was changed since it was read. */
 class StaleVersionError extends Error {}
 
-/** A signer of ours on a chain. */
 export interface SignerKey extends ChainKey {
   signer: Buffer
 }
 
-/** A job before it is queued. */
 export interface NewJob {
   kind: JobKind
   chain: number
@@ -157,7 +155,6 @@ const unlessStale = (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<voi
     false,
   )
 
-/** Columns that a step changes, with their types. */
 const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],

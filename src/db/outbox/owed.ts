@@ -14,7 +14,6 @@ export interface OwedPayment {
   payment: StoredPayment
 }
 
-/** Joins a payment `p` to its chain. */
 const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
 /** Condition on a payment `p` for a community name: it is not known to have bought its name. */
 const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}

@@ -65,7 +65,6 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
 export interface JobFilter {
   networks: readonly Network[]
   states: readonly JobState[]
-  /** At most this many, the newest. */
   limit: number
 }
 

@@ -16,7 +16,6 @@ export type LeasedWebhook = Plain<StoredWebhook> & { headGeneration: number; hea
 const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
   w.failing_ms, w.next_ms, w.created_ms`
 
-/** All webhooks, oldest first. */
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
@@ -117,7 +116,7 @@ export async function addWebhookFailure(db: Queryable, failure: WebhookFailure):
   )
 }
 
-/** The newest failed deliveries, of one webhook or of all, newest first. */
+/** Of one webhook or of all, newest first. */
 export const listWebhookFailures = (db: Queryable, id: number | null): Promise<WebhookFailure[]> =>
   readRows(
     db,

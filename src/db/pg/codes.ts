@@ -16,7 +16,6 @@ const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 
-/** Both keys of a network's advisory lock. */
 export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): [number, number] => [
   LOCK_CLASS,
   NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],

@@ -41,7 +41,6 @@ export interface PoolOptions {
   isByIndex?: boolean
 }
 
-/** Open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
 /**
@@ -145,7 +144,6 @@ export async function onConnection<T>(config: pg.ClientConfig, work: (client: pg
   }
 }
 
-/** Tells whether the database answers. */
 export async function isReachable(pool: pg.Pool): Promise<boolean> {
   return pool.query('SELECT 1').then(
     () => true,

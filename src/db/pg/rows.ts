@@ -6,7 +6,6 @@ import { pooled, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
-/** A chain of a network by its number. */
 export interface ChainKey {
   network: Network
   chain: number

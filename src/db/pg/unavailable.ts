@@ -41,9 +41,7 @@ const hasCode =
   (error: unknown): boolean =>
     error instanceof Error && 'code' in error && error.code === code
 
-/** Tells whether a row that a statement would have written is there. */
 export const isUniqueViolation = hasCode('23505')
-/** Tells whether a statement gave up waiting for a lock. */
 export const isLockTimeout = hasCode('55P03')
 /** Tells whether a server takes no writes, as a standby. */
 export const isReadOnly = hasCode('25006')

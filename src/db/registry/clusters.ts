@@ -74,13 +74,11 @@ function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
     view(await read(db, network, [key, viewer]))
 }
 
-/** The cluster with this id, null when there is none. */
 export const findClusterById = clusterBy<Buffer>(
   'cluster_by_id',
   (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** The cluster that holds this canonical name, null when nobody does. */
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
   (l) =>
@@ -112,7 +110,6 @@ const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** Tells whether a cluster has this id. */
 export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
   (await clusterExists(db, network, id)) !== null
 

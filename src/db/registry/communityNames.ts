@@ -146,7 +146,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     ORDER BY n.seq LIMIT $3`,
 )
 
-/** The names below communities that an address owns, oldest first. */
+/** Oldest first. */
 export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,

@@ -56,7 +56,6 @@ const publicEntry = (l: Leaves, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
-/** The oldest name that a cluster holds. */
 const oldestName = (l: Leaves, cluster: string): string => `
   SELECT n.name FROM (${rowsHeldBy(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
@@ -77,7 +76,6 @@ export async function findByAddresses(
   return readOnce(addresses, keyOf, (asked) => byAddresses(db, network, [asked]))
 }
 
-/** The wallet that a name resolves to. */
 export interface NameHit {
   address: Buffer
   walletName: string

@@ -17,7 +17,6 @@ export interface RewindReport {
   network: Network
   label: string
   block: number
-  /** Old and new generation. */
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
