@@ -8,10 +8,8 @@ import type { CommunityNameTarget, StoredPayment } from '../registry/payment/pay
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
 
-/** A hex string with 0x prefix. */
 export type { Hex }
 
-/** A transaction in a block. */
 export interface MinedTx {
   state: 'mined'
   /** On Solana the slot. */
@@ -23,7 +21,6 @@ export interface MinedTx {
   isConfirmed: boolean
 }
 
-/** Current state of a transaction hash on a chain. */
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
@@ -132,12 +129,11 @@ export interface CommunityPaymentRequest {
   referral: Uint8Array | null
 }
 
-/** Transaction that somebody has to sign; that of Solana is unsigned and serialized, in base64. */
+/** To be signed; that of Solana is serialized, in base64. */
 export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
   | { type: 'solana'; base64: string }
 
-/** Community payment; its approvals are transactions on an EVM chain. */
 export type CommunityPayment = UnsignedTransaction & {
   /** To be sent first, when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
@@ -145,7 +141,6 @@ export type CommunityPayment = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-/** Signs the relayer role's word for a release. */
 export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
@@ -188,7 +183,6 @@ export interface OwedMoney {
   transaction: UnsignedTransaction | null
 }
 
-/** Question for what a chain owes to a payer. */
 export interface OwedQuestion {
   /** Answer form. */
   payer: string
@@ -202,9 +196,8 @@ export interface OwedQuestion {
   former: readonly Hex[]
 }
 
-/** Refunds on an EVM chain: what payers are owed, and the transactions that take it. */
 export interface EvmRefundPort {
-  /** Debts to a payer as of the chain's newest block. @throws ChainUnavailableError */
+  /** As of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
   /** LayerZero's id of the chain, null where none is configured. */
   readonly eid: number | null
@@ -244,23 +237,16 @@ export interface ChainPort extends CommunityPort {
    * @throws ChainUnavailableError
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
-  /**
-   * Transaction that used a nonce up to a confirmed block; null while there is none.
-   * @throws ChainUnavailableError
-   */
+  /** Transaction that used a nonce up to a confirmed block, if any. @throws ChainUnavailableError */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** Newest block and newest confirmed block. @throws ChainUnavailableError */
+  /** @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
-  /**
-   * Names that a packet sent from this chain bids for on the hub, in order, canonical or as raw words in hex. Empty
-   * when the hub refuses the whole packet, null for a withdrawal.
-   */
+  /** As `messageNames`, of a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
   /** @throws AmountError, ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
-/** Current state of a signature on a Solana cluster. */
 export type SolanaTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
 
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */

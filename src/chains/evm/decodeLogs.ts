@@ -29,7 +29,6 @@ export interface DecodedLogs {
   record: RecordWords[]
 }
 
-/** Concatenates decoded logs in order. */
 export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   entries: parts.flatMap(({ entries }) => entries),
   received: parts.flatMap(({ received }) => received),
@@ -60,7 +59,6 @@ const REGISTRATION_TOPICS = {
   spoke: [SENT_TOPIC],
 } as const
 
-/** Our contracts on a chain. */
 export interface OurContracts {
   role: 'hub' | 'spoke'
   /** Hub or spoke, lower case. */
@@ -72,14 +70,12 @@ export interface OurContracts {
 /** Logs that say more about registrations, or about the hub's books. */
 const OTHER_TOPICS = { hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC], spoke: [] } as const
 
-/** Filter for the logs of our contracts on a chain. */
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
   if (!communityPayments) return { addresses: [contract], topics }
   return { addresses: [contract, communityPayments], topics: [...topics, ...PAYMENT_TOPICS] }
 }
 
-/** Tells whether a log makes its transaction a registration. */
 export function isRegistrationLog(
   { role, contract, communityPayments }: OurContracts,
   log: { address: Hex; topics: readonly Hex[] },

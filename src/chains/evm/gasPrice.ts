@@ -28,7 +28,7 @@ export async function readFees(ask: Call): Promise<Fees> {
   )
 }
 
-/** Prices of gas in recent blocks. @throws RpcError where a node can tell none */
+/** @throws RpcError where a node can tell none */
 async function readPrices(ask: Call): Promise<bigint[]> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)

@@ -14,7 +14,6 @@ import { getReceipt } from './logs.js'
 /** A job whose transactions share a nonce. */
 export type NonceJob = JobProgress<NonceTx>
 
-/** A key of ours on a chain. */
 export interface Signer {
   chain: EvmChain
   account: LocalAccount
@@ -28,7 +27,6 @@ export type JobCall =
   | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
-/** A transaction of a job in a block. */
 export interface Mined {
   hash: Hex
   block: number
@@ -54,7 +52,6 @@ export interface NonceView {
   isSure: boolean
 }
 
-/** View of a job by one node. */
 export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */

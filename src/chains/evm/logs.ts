@@ -23,7 +23,6 @@ export type RawReceipt = { logs: RawLog[] } & Record<
   Hex
 >
 
-/** Reads a transaction's receipt; null where the node has none. */
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
@@ -44,7 +43,6 @@ export interface Header {
 
 type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 
-/** Reads a block's header; null when the node lacks the block. */
 export async function getHeader(
   call: Call,
   block: number | 'latest' | Extract<Confirmation, string> | Hex,

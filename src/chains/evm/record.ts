@@ -91,7 +91,6 @@ export function recordWords(
   return found
 }
 
-/** Record after some logs, by their words. */
 export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): ChainRecord {
   const after = [...before]
   for (const { keeper, words } of logs) {

@@ -49,16 +49,12 @@ export function createMemo(): Memo {
   }
 }
 
-/**
- * A job's sender over all nodes of its chain.
- * @param memo shares what is asked before anything is sent with other jobs
- */
+/** @param memo shares with other jobs what is asked before anything is sent */
 export function createNonceSender({ chain, account }: Signer, call: JobCall, memo: Memo = (ask) => ask) {
   const { rpc, config } = chain
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    /** Asks every node about the job. */
     async look(job: NonceJob): Promise<NonceView> {
       const looks = await rpc.onEveryNode((ask) => look(memo(ask), { chain, account }, call, job))
       return agreed(looks, config.local)
@@ -107,7 +103,6 @@ export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
   return answer.head
 }
 
-/** Signs an EIP-1559 transaction offline. */
 async function signed(
   account: LocalAccount,
   tx: Fees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },

@@ -5,7 +5,6 @@ import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } fr
 
 export { type Call, WrongChainError }
 
-/** A number as nodes take it. */
 export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
@@ -73,9 +72,7 @@ export interface CallOptions {
   faults?: ReadonlyMap<number, RpcFault>
 }
 
-/**
- * Calls a node, or a signer, over HTTP: raw results, no retries, classified errors.
- */
+/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
 export function callOver(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},

@@ -115,12 +115,10 @@ export class NodePool<Hash extends string> {
     family.pools.set(use, this)
   }
 
-  /** Number of configured nodes. */
   get size(): number {
     return this.#nodes.length
   }
 
-  /** The same nodes for another use, whose faults and limits are its own. */
   forUse(use: Use): NodePool<Hash> {
     return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
   }
@@ -226,7 +224,7 @@ export class NodePool<Hash extends string> {
     throw this.#unavailable(last)
   }
 
-  /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
+  /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
     this.#family.comparedMs = performance.now()

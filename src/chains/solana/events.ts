@@ -98,7 +98,7 @@ export function decodeTransaction(
   return facts
 }
 
-/** Reads an event's name and fields, keys as 32 bytes; null for what is no event, or too short for one. */
+/** Keys as 32 bytes; null for what is no event, or too short for one. */
 function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))

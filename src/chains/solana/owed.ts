@@ -13,7 +13,6 @@ import { COMMITMENT, createAssociated } from './tokens.js'
 /** Place of the time in the clock's account: an i64 after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
-/** Refunds on a Solana cluster. */
 export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): Pick<EvmRefundPort, 'owed'> => ({
   owed: (question) =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode((call) => owedByRegistrar(call, registrar, question))),

@@ -21,7 +21,7 @@ export interface TxStatus {
   error: string | null
 }
 
-/** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that decide them. */
+/** The relay authority's hand on a cluster. */
 export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 /** Fee of a transaction with one signature. */
@@ -185,7 +185,6 @@ async function readUnitPrice(
   return unitPrice(usual, attempt, maxUnitPrice)
 }
 
-/** Doubles a usual price by each attempt. */
 export const unitPrice = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 

@@ -18,7 +18,6 @@ const AMOUNT = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
-/** Associated token account of a wallet and mint. */
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(
     [owner.toBytes(), TOKEN_PROGRAM.toBytes(), mint.toBytes()],
@@ -67,7 +66,6 @@ export async function readTokenBalance(call: Call, owner: PublicKey, mint: Publi
 
 type RawTokenAccount = { pubkey: string; account: RawAccount }
 
-/** A token account of a wallet. */
 export interface TokenAccount {
   address: PublicKey
   /** Base units. */

@@ -12,7 +12,6 @@ import { broadcast } from '../signer.js'
 import { firstBlock } from '../transactions.js'
 import { classifyTxError } from '../txErrors.js'
 
-/** A chain on which transactions are sent by hand. */
 export interface SendingChain {
   label: string
   chainId: number

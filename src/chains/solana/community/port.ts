@@ -26,7 +26,6 @@ import { createCommunityProgram, type PaidToken, paymentNumber } from './program
 
 const NOBODY = new Uint8Array(32)
 
-/** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
 export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
@@ -61,7 +60,6 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
   }
 }
 
-/** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
 export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>

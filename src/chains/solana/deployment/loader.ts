@@ -22,7 +22,6 @@ const SEED_CHARS = 32
 
 const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
-/** The built registrar, as it is deployed. */
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
 /** The account that code is written into before it becomes a program: the same for the same payer, program and code. */
@@ -66,7 +65,6 @@ export function deployBuffer(
   ]
 }
 
-/** State of a program on a cluster. */
 export interface ProgramData {
   /** Slot of its last deployment. */
   slot: bigint
