@@ -11,7 +11,7 @@ import { fileAnswer, htmlAnswer, indexAnswer, pageAnswer } from './webPage.js'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
-/** What is answered beside the API's routes. */
+/** Answered beside the API's routes. */
 export interface Page {
   method: 'get'
   path: string
@@ -19,7 +19,6 @@ export interface Page {
 }
 const page = (path: string, answerOf: Page['answerOf']): Page => ({ method: 'get', path, answerOf })
 
-/** Pages, documents and the reference. */
 export const PAGES: readonly Page[] = [
   page('/', ({ req }) => indexAnswer(req)),
   page('/assets/:build/:file', ({ params }) => fileAnswer(pages, params)),
@@ -31,13 +30,12 @@ export const PAGES: readonly Page[] = [
   }),
 ]
 
-/** Answer to what matches no route. */
 export const NONE = page('none', ({ req }) => {
   const refusal = decoded(req.url ?? '') === null ? NO_PATH : NO_ROUTE
   return pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal)
 })
 
-/** Creates the server of pages: each request counts as a look-up of its address. */
+/** Each request counts as a look-up of its address. */
 export const createPageServer =
   ({ finish, gate }: Serving) =>
   (exchange: Exchange, answerOf: Page['answerOf']): void => {

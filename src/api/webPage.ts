@@ -6,7 +6,6 @@ import { VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-/** Answer of `/` to programs. */
 const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.json' }, { vary: 'accept' })
 
 /** Answer of `/`: the page for browsers; JSON for everything else. */
@@ -19,7 +18,6 @@ export function pageAnswer({ method, url = '', headers }: Asked): Answer | null 
   return isFound === null ? null : htmlAnswer(pages, isFound ? 200 : 404)
 }
 
-/** Answer with the page of a site. */
 export const htmlAnswer = ({ html: text, policy }: Site, status = 200): Answer => ({
   status,
   content: { type: 'text/html; charset=utf-8', text, policy },

@@ -66,15 +66,12 @@ export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = i
   }
 }
 
-/** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addition`, and not_in_cluster */
+/** @throws ApiError as `addition`, and not_in_cluster */
 export function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-/**
- * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
- * @throws ApiError unsupported_address, invalid_request; once it is made not_in_cluster, last_verified_wallet
- */
+/** Absent wallets count as removed. @throws ApiError as `addition`, and not_in_cluster, last_verified_wallet */
 export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
   return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
 }
@@ -99,7 +96,7 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
 
 const MAX_DETAILS = 20
 
-/** Parses the addresses of a change. @throws ApiError unsupported_address, invalid_request for repeated ones */
+/** @throws ApiError unsupported_address, invalid_request for repeated ones */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -190,6 +187,5 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
 }
 
-/** Error of a refused registration below a community. */
 export const registrationError = (problem: RegistrationProblem): ApiError =>
   new ApiError(problem, REGISTRATION_MESSAGE[problem])

@@ -36,7 +36,7 @@ export async function clusterIdOfAddress(context: Context, input: string, viewer
   return id && toHex(id)
 }
 
-/** Cluster as it is answered. @throws ApiError not_found */
+/** @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
   return {

@@ -54,11 +54,7 @@ export async function generateKey(type: AddressType, passphrase?: string) {
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
-/**
- * Recovers a key from two shares.
- * @returns the private key as wallets import it (EVM: 0x hex; Solana: base58 of seed and public key), null when shares
- *   and passphrase don't give the key of this address
- */
+/** The private key as wallets import it, null when shares and passphrase don't give the key of this address. */
 export async function recoverKey(
   address: Address,
   shares: readonly [Uint8Array, Uint8Array],
@@ -105,14 +101,14 @@ const TAG_BYTES = 16
 const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
-/** Encrypts a share for the database: nonce, AES-256-GCM ciphertext, tag. */
+/** Nonce, AES-256-GCM ciphertext, tag. */
 export function sealShare(key: Uint8Array, network: Network, address: Buffer, share: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
   return Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts a share of the database. @throws Error for another key, another row or altered bytes */
+/** @throws Error for another key, another row or altered bytes */
 export function openShare(key: Uint8Array, network: Network, address: Buffer, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

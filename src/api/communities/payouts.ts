@@ -26,7 +26,6 @@ interface Group {
   payments: StoredPayment<CommunityNameTarget>[]
 }
 
-/** Sum of the payments of a recipient in a token on a chain, and how to take them. */
 async function payoutOf(context: Context, { label, payments }: Group) {
   const { target, money } = payments[0]!
   const port = chainsOf(context).find((chain) => chain.label === label)

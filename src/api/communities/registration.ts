@@ -29,7 +29,6 @@ export interface RegistrationRequest extends CommunityName {
   wish: Omit<PaymentWish, 'payer'>
 }
 
-/** Payment that registers the name, as its payer has to sign it. */
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
 export type Registration =
   | { kind: 'registered'; owner: Address }

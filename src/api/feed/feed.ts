@@ -11,7 +11,6 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'
 
-/** Request for a page of the feed. */
 export interface FeedRequest {
   /** The query says `testnet=true`; a token of the mainnet contradicts it. */
   isTestnet: boolean
@@ -72,21 +71,15 @@ export async function feedPage(context: Context, request: FeedRequest) {
   }
 }
 
-/**
- * Position of a walk at the end of the feed.
- * @param asked the walk before its time bound became an event
- * @param last the last entry that was read
- */
+/** @param asked the walk before its time bound became an event @param last the last entry that was read */
 function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
 }
 
-/** Number of the event that follows an entry. */
 const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
 
-/** Token of the end of a network's feed, from which on the next event is the first. */
 export async function endToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)

@@ -13,7 +13,6 @@ const PAGE_EVENTS = 100
 /** Time after which a browser connects again, ms. */
 const RETRY_MS = 2_000
 
-/** Request for a stream. */
 export interface StreamRequest {
   isTestnet: boolean
   /** Token of a page, or id of an event; without it and `sinceMs` the stream begins with what comes next. */
@@ -99,7 +98,7 @@ function refuse(res: ServerResponse, error: ApiError): void {
 
 const RESTARTED = new ApiError('feed_restarted', 'The feed was started anew: begin from the first page.')
 
-/** Follows the end of the feed. @returns token of where the stream is behind again; null once it has ended */
+/** @returns token of where the stream is behind again; null once it has ended */
 function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
   const { network, generation, newest, end, resume } = page
   const tail = context.tails[network]

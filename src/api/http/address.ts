@@ -7,10 +7,10 @@ export const ADDRESS_PROBLEM = {
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
 
-/** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
+/** A wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
 export const requireAddress = (input: string, path: string): Address => readable(parseAddress(input), path)
 
-/** The address of a wallet of any chain. @param path of the field @throws ApiError unsupported_address */
+/** A wallet of any chain. @throws as `requireAddress` */
 export const requireWallet = (input: string, path: string): Wallet => readable(parseWallet(input), path)
 
 function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {

@@ -14,7 +14,6 @@ const MAX_TOGETHER = 64
 /** Time after which the next statement waits for the last one no longer. */
 const PATIENCE_MS = 10
 
-/** Look-ups of single things on a network. */
 export type Batches = ReturnType<typeof createBatches>
 
 /**

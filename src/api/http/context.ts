@@ -90,7 +90,7 @@ export interface ContextDeps
     }
 }
 
-/** Creates the context of each network over a database and chains. The database's key is read at first use. */
+/** The database's key is read at first use. */
 export function createContexts({
   config,
   solana = [],
@@ -132,7 +132,7 @@ export function createContexts({
 
 const ofEach = <T>(make: (network: Network) => T) => ({ mainnet: make('mainnet'), testnet: make('testnet') })
 
-/** Memoizes a read; a failed one is repeated at the next use. */
+/** A failed read is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {

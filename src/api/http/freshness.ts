@@ -14,7 +14,6 @@ export interface Freshness {
   staleSeconds: number | null
 }
 
-/** A network, and the readers of all networks' freshness. */
 interface Fresh {
   network: Network
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
@@ -29,7 +28,7 @@ const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
-/** Creates the reader of a network's freshness: one read at a time, whose answer serves for a while. */
+/** One read at a time, whose answer serves for a while. */
 export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)

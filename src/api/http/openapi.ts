@@ -89,7 +89,6 @@ function sharedComponents(registry: OpenAPIRegistry) {
     names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
   registry.register('Error', ErrorSchema)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  /** Reference to the error response that lists these codes. */
   const errorResponse = (codes: readonly ErrorCode[]) => {
     const description = codes.map((code) => `\`${code}\``).join(', ')
     const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
@@ -138,7 +137,6 @@ function operation(
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
-/** Parameters with examples of their route in place of those of their schemas. */
 const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>
   schema.extend(
     Object.fromEntries(

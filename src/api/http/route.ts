@@ -54,7 +54,7 @@ export type Kept = 'journal' | 'facts'
 /** Longest wait that a request may ask for. */
 export const MAX_STAY_MS = 30_000
 
-/** Route declaration: path, schemas (the source of the OpenAPI documents) and handler. */
+/** Its schemas are the source of the OpenAPI documents. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** `/v1/names/address/:address` */
@@ -127,7 +127,6 @@ const declaring =
       ),
   })
 
-/** Declares routes by their methods; rule and schema decide the types of the handler's session and body. */
 export const route = {
   get: declaring('get'),
   post: declaring('post'),

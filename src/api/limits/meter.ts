@@ -6,7 +6,6 @@ import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 /** Buckets kept; the one that was used the longest time ago is forgotten first, and is full again. */
 const MAX_BUCKETS = 100_000
 
-/** A limit and the bucket that counts against it. */
 export interface Quota {
   /** Name of the limit in headers and metrics. */
   kind: string

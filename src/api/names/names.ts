@@ -8,18 +8,14 @@ import { requireCurrent } from '../http/freshness.js'
 const MAX_DETAILS = 20
 const NO_NAME = `A name is ${NAME_RULE}.`
 
-/** Parses a cluster name of a request into its canonical form. @throws ApiError invalid_name */
+/** Canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
   if (name === null) throw new ApiError('invalid_name', NO_NAME)
   return name
 }
 
-/**
- * Parses every name of a list and reports up to 20 malformed ones.
- * @param pathOf path of the i-th name in the request
- * @throws ApiError invalid_name
- */
+/** Reports up to 20 malformed names, each by `pathOf` its position. @throws ApiError invalid_name */
 export function requireNames<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
@@ -58,7 +54,7 @@ export async function availabilityOfTexts(context: Context, inputs: readonly str
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** Availability of well-formed names, in their order. @throws ApiError catching_up */
+/** In the order of the names. @throws ApiError catching_up */
 export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {
   await requireCurrent(context)
   if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]

@@ -33,7 +33,7 @@ export interface Serving {
 
 type Contexts = ReturnType<typeof createContexts>
 
-/** Creates the server of declared routes: each request is answered once, within the deadline. */
+/** Each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
   const memory = createMemory(contexts.mainnet.batches)
   const joins = new Places(JOINS)

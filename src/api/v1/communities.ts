@@ -80,7 +80,6 @@ export const TransactionInfoSchema = z
   ])
   .openapi('TransactionInfo')
 
-/** A payment as both versions answer it. */
 export function transactionInfo({ transaction }: PaymentInfo) {
   const { approval, approvalReset } = transaction
   const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
@@ -116,7 +115,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
 
-/** Token of a request in its answer form. @throws ApiError unsupported_address */
+/** @throws ApiError unsupported_address */
 function tokenOf(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE) return input ?? null
   return requireAddress(input, 'token').text
