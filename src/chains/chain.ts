@@ -15,7 +15,7 @@ export interface MinedTx {
   /** On Solana the slot. */
   block: number
   succeeded: boolean
-  /** Tells whether our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
+  /** True if our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
   isRegistration: boolean
   confirmations: Confirmations
   isConfirmed: boolean
@@ -26,7 +26,7 @@ export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (Mi
 interface Sent {
   sender: Hex
   nonce: number
-  /** Tells whether it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
+  /** True if it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
   isOurs: boolean
 }
 
@@ -87,7 +87,7 @@ export interface SignatureQuestion {
   /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
-  /** Tells whether signatures of wallets that are not deployed yet count (ERC-6492). */
+  /** True if signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
   /** Client who asks, by its address: anybody may ask about any wallet. */
   caller: string
@@ -157,7 +157,7 @@ export interface CommunityPort {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** Tells whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
+  /** True if an address is a token; absent where any may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
@@ -218,7 +218,7 @@ export interface ChainPort extends CommunityPort {
   readonly chain: number
   readonly role: 'hub' | 'spoke'
   readonly gasToken: ChainConfig['gasToken']
-  /** Tells whether the contracts are third-party; quotes are off. */
+  /** True if the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null

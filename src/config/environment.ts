@@ -84,7 +84,7 @@ const variables = z.object({
   DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: postgresUrl.optional(),
-  /** Tells whether a start applies missing migrations; else it waits for `clusterd migrate`. */
+  /** True if a start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
@@ -133,7 +133,7 @@ const variables = z.object({
   TOKEN_KEY: key32.optional(),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
   SHARE_KEY: key32.optional(),
-  /** Tells whether clients are limited. */
+  /** True if clients are limited. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
@@ -146,9 +146,9 @@ const variables = z.object({
   LIMIT_NAMES_DAY: limit.default(10),
   /** API keys that an address makes in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
-  /** Tells whether webhooks may lead to private addresses, and without TLS. */
+  /** True if webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
-  /** Tells whether the indexer keeps the views of `registry_v1` (docs/sql.md). */
+  /** True if the indexer keeps the views of `registry_v1` (docs/sql.md). */
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
@@ -235,7 +235,7 @@ export type Environment = z.output<typeof environment>
 /** Options of the command line, under the variables' names; they come before the environment. */
 export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
-/** Tells whether a local world started this process. */
+/** True if a local world started this process. */
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**

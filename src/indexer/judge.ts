@@ -27,7 +27,7 @@ import type { Network } from '../registry/primitives/network.js'
 /** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
-/** Payments of one step: appending a batch holds the journal's head for some milliseconds. */
+/** Payments of one step: appending a batch holds the journal's head for some ms. */
 const BATCH = 100
 /** Payers that are asked about at once: each may take twenty questions. */
 const READS_AT_ONCE = 8

@@ -24,7 +24,7 @@ export interface Sources {
   chains: readonly OpenChain[]
   /** The Solana cluster, where the network has one. */
   solana: SolanaSource | null
-  /** Tells whether the views of `registry_v1` are kept. */
+  /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
 }
 

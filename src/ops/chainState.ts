@@ -4,7 +4,7 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 /** Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. */
 export type Trust = 'proved' | 'compared' | 'trusted'
 
-/** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix milliseconds. */
+/** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string
@@ -47,7 +47,7 @@ export const headAlarmMs = (blockMs: number | null): number =>
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** Tells whether the chain's head is older than its alarm, or was never seen. */
+/** True if the chain's head is older than its alarm, or was never seen. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)

@@ -14,7 +14,7 @@ import { feedHash } from '../registry/journal/feedHash.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type Events, readEvents } from './feedReader.js'
 
-/** Entries of a step: some ten milliseconds of work. */
+/** Entries of a step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
 /** Pause after two steps, so that catching up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100

@@ -30,7 +30,7 @@ export interface RangeSource<Range> {
   width: RangeWidth
   /** @throws RpcError */
   read(call: Call, from: number, to: number): Promise<Range>
-  /** Tells whether two nodes gave the same; by all that they gave where it is left out. */
+  /** True if two nodes gave the same; by all that they gave where it is left out. */
   isSame?(one: Range, other: Range): boolean
   /** Number of logs. */
   sizeOf(range: Range): number
@@ -73,7 +73,7 @@ export const rangesOf = (chain: EvmChain, width: RangeWidth): RangeSource<Confir
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
-/** Tells whether two nodes gave the same; one without the block's state tells no record. */
+/** True if two nodes gave the same; one without the block's state tells no record. */
 export const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
   isDeepStrictEqual(one, other) && (own === null || others === null || isDeepStrictEqual(own, others))
 

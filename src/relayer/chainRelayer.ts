@@ -43,7 +43,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   protected abstract takeStats(): Promise<void>
   /** Balance of the account that pays. */
   protected abstract readBalance(): Promise<bigint>
-  /** Tells whether something is waited for, though no job is under way. */
+  /** True if something is waited for, though no job is under way. */
   protected isWaiting(): boolean {
     return false
   }

@@ -40,7 +40,7 @@ export interface RelayRun {
   readonly network: Network
   /** Names of the keys that this process lacks for what the network has to send. */
   readonly missingKeys: readonly string[]
-  /** Tells whether this process leads. */
+  /** True if this process leads. */
   leads(): boolean
   state(): OutboxState
   /** Settles when the run has ended after its signal. */

@@ -138,7 +138,7 @@ async function paymentInfo(
 }
 
 /**
- * Tells whether a wallet meets the requirements of a community, or did some seconds ago.
+ * True if a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Address): Promise<boolean> {

@@ -21,7 +21,7 @@ export interface FeedRequest {
   order?: FeedOrder | undefined
   /** Stored address of the actor. */
   from?: Buffer | undefined
-  /** Inclusive lower bound, milliseconds; ignored with a token. */
+  /** Inclusive lower bound, ms; ignored with a token. */
   sinceMs?: number | undefined
   /** Filter of events; without it all of them are on the page. */
   shows?: (event: PublicEvent) => boolean

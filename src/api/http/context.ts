@@ -26,7 +26,7 @@ export interface Context {
   chains: readonly ChainPort[]
   /** Solana clusters, at most one per network. */
   solana: readonly SolanaPort[]
-  /** Current time, milliseconds since the Unix epoch. */
+  /** Current time, ms since the Unix epoch. */
   now(): number
   /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>

@@ -133,7 +133,7 @@ function operation(
   }
 }
 
-/** Tells whether JSON answers of a route carry an entity tag: those that no key decides. */
+/** True if JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 

@@ -1,6 +1,6 @@
 import { ApiError } from './errors.js'
 
-/** Tells whether a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
+/** True if a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
 export const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 
@@ -26,7 +26,7 @@ export function parseQuery(url: string): Query {
   }
 }
 
-/** Tells whether a request selects the testnet: `testnet=true`, exactly. */
+/** True if a request selects the testnet: `testnet=true`, exactly. */
 export const isTestnet = (query: Query): boolean => query.get('testnet') === 'true'
 
 /**

@@ -24,7 +24,7 @@ export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
 export interface Meter {
-  /** Tells whether the operator gave the client limits of its own. */
+  /** True if the operator gave the client limits of its own. */
   readonly isRaised: boolean
   /** @throws ApiError rate_limited */
   spend(units: number): void

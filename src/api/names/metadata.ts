@@ -29,7 +29,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   return shown
 }
 
-/** Under the default name of the cluster in which the address is verified; null without one. */
+/** Under the default name of the cluster in which the address is verified; else null. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
   const hit = address && (await context.batches[context.network].nameOf(address.bytes))

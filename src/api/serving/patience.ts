@@ -35,7 +35,7 @@ const ANSWER_MS = 15_000
 export const callerOf = (exchange: Exchange, meter: Meter) => ({
   /** The address that limits count. */
   address: countedAddress(exchange.ip),
-  /** Tells whether the operator gave the caller's key limits of its own. */
+  /** True if the operator gave the caller's key limits of its own. */
   isRaised: meter.isRaised,
   /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
   owe: (units: number): void => meter.giveBack(-units),

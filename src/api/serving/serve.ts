@@ -86,7 +86,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
   }
 }
 
-/** Tells whether a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+/** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
 const staysLong = ({ staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 

@@ -19,7 +19,7 @@ export const parseTxId = (input: string): Buffer | null =>
 export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
   tx.length === HASH_BYTES ? evmStatus(context, toHex(tx)) : solanaStatus(context, bs58.encode(tx))
 
-/** Tells whether the journal alone decides a status: a transaction of the hub whose bids all won. */
+/** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')
 

@@ -111,7 +111,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
 })
 
-/** Tells whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
+/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
 

@@ -107,7 +107,7 @@ function hasShape(log: RawLog): boolean {
   )
 }
 
-/** Tells whether the tables can hold a log's counts: a contract of others may log any words. */
+/** True if the tables can hold a log's counts: a contract of others may log any words. */
 function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
   if (first === RECEIVED_TOPIC) return Number(data) < 2 ** 31
   return (first !== CREDITED_TOPIC && first !== WITHDRAWN_TOPIC) || Number(eid) < 2 ** 32
@@ -117,7 +117,7 @@ function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
  * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs of another
  * shape than their event are skipped as foreign.
  * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  */
 export async function decodeLogs(
   call: Call,

@@ -42,13 +42,13 @@ export interface Mined {
 export interface NonceView {
   /** Number of the newest block. */
   head: number
-  /** Tells whether the job's effect is on chain, whoever caused it. */
+  /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
   /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of whichever of the job's transactions has one. */
   mined: Mined | null
-  /** Tells whether what is confirmed is more than one node's word. */
+  /** True if what is confirmed is more than one node's word. */
   isSure: boolean
 }
 

@@ -60,7 +60,7 @@ export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, s
 /**
  * Words that logs of a chain add to its record.
  * @param logs all that `filterOf` names, in order
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment that is not its id's
  */
 export function recordWords(

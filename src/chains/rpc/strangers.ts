@@ -17,7 +17,7 @@ export const SIGHTINGS = {
   most: 10_000,
 }
 
-/** Tells whether a sighting makes a status terminal. */
+/** True if a sighting makes a status terminal. */
 const isFinal = (seen: ChainTx | SolanaTx): seen is Extract<ChainTx | SolanaTx, MinedTx> =>
   seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 

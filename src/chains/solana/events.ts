@@ -57,7 +57,7 @@ export interface SeenCommunityPayment {
 
 /** Events of a successful transaction at the registrar, in order. */
 export interface DecodedTransaction {
-  /** Tells whether the transaction, which may have failed, names the program. */
+  /** True if the transaction, which may have failed, names the program. */
   isOurs: boolean
   payments: SeenPayment[]
   communityPayments: SeenCommunityPayment[]

@@ -70,7 +70,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const statuses = await readStatuses(call, hashes)
         return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
       }),
-    /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
+    /** True if payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })

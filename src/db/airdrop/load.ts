@@ -10,7 +10,7 @@ import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from 
 import { pagesOf } from './pages.js'
 
 export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
-  /** Tells whether the file may replace another one that nobody has claimed from. */
+  /** True if the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
 }

@@ -12,7 +12,7 @@ const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
 const FIND = { name: 'api_key_find', text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1' }
 
-/** Tells whether a key with this hash exists, and the limit that is its own. */
+/** True if a key with this hash exists, and the limit that is its own. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }

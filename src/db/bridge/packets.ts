@@ -8,7 +8,7 @@ import type { Plain, Queryable } from '../pg/rows.js'
 type Row = ReceiptRow &
   Pick<Plain<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     isConfirmed: boolean
-    /** Reason of the last failed delivery, null without one. */
+    /** Reason of the last failed delivery, else null. */
     failure: string | null
     nextBlock: number
     latest: number | null

@@ -92,7 +92,7 @@ export function createMemory(pool: pg.Pool, onBack: (network: Network) => void):
   }
 }
 
-/** Tells whether a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
+/** True if a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
 const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&

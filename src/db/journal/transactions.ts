@@ -120,7 +120,7 @@ const inTail = prepare<TailRow>(
 )
 
 /**
- * Bids of a transaction in the stored tail, null without one. A bid leads when its name is free and no earlier bid of
+ * Bids of a transaction in the stored tail, else null. A bid leads when its name is free and no earlier bid of
  * the tail may win it.
  * @param hub number of the network's hub chain, whose bids alone decide
  */

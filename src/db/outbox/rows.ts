@@ -77,7 +77,7 @@ export async function listJobs(db: Queryable, { networks, states, limit }: JobFi
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
-/** A job by its id, of whichever network, null where there is none. */
+/** A job by its id, of whichever network, else null. */
 export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
   const found = NETWORKS.map((network) => selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]))
   return (await Promise.all(found)).flat()[0] ?? null

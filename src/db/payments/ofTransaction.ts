@@ -18,7 +18,7 @@ type PaymentColumns = ReceiptRow &
     isConfirmed: boolean
     /** The payment keeps to no quote of ours. */
     isForeign: boolean
-    /** Reason of the last failed delivery, null without one. */
+    /** Reason of the last failed delivery, else null. */
     failure: string | null
   }
 

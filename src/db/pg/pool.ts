@@ -5,7 +5,7 @@ import { inTime } from '../../ops/notify.js'
 import { pipelined, pooled } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
-/** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
+/** An int8 column as a number: blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
@@ -27,7 +27,7 @@ export interface PoolOptions {
   max: number
   /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
-  /** Tells whether a pooler stands between: it knows no start-up parameter, and no statement by its name. */
+  /** True if a pooler stands between: it knows no start-up parameter, and no statement by its name. */
   isPooled?: boolean
   /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number

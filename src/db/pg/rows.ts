@@ -77,7 +77,7 @@ export async function execute(
 }
 
 /**
- * Tells whether a table has a row for each of the outer query's, for a select list or a condition. The offset keeps the
+ * True if a table has a row for each of the outer query's, for a select list or a condition. The offset keeps the
  * planner from reading the whole table first: with what transactions have deleted, it is never as small as it counts.
  */
 export const some = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`

@@ -43,7 +43,7 @@ const hasCode =
 
 export const isUniqueViolation = hasCode('23505')
 export const isLockTimeout = hasCode('55P03')
-/** Tells whether a server takes no writes, as a standby. */
+/** True if a server takes no writes, as a standby. */
 export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */

@@ -95,7 +95,7 @@ const idByAddress = prepare<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/** Id of the cluster in which an address is verified, null without one; a private one is found by the address alone. */
+/** Id of the cluster in which an address is verified, else null; a private one is found by the address alone. */
 export async function findClusterId(
   db: Queryable,
   network: Network,
@@ -121,7 +121,7 @@ const walletNamed = prepare<{ name: string }>(
 )
 
 /**
- * Tells whether the cluster of a member has a wallet of this canonical name, for the member's eyes only.
+ * True if the cluster of a member has a wallet of this canonical name, for the member's eyes only.
  * @param isPrivate whether private ones count: they reserve no name in public
  */
 export async function hasWalletNamed(

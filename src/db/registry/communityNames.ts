@@ -121,7 +121,7 @@ export async function standingOf(
   return row!
 }
 
-/** A name below a community that an address owns. Times in milliseconds. */
+/** A name below a community that an address owns. Times in ms. */
 export interface OwnedCommunityName {
   community: string
   name: string

@@ -260,7 +260,7 @@ export class ChainIndexer {
     failpoint(`${at}.after_commit`)
   }
 
-  /** Tells whether the last step took all that the chain had. */
+  /** True if the last step took all that the chain had. */
   get isAtHead(): boolean {
     const { latest, confirmed } = this.state
     return this.#tailBlock === latest && this.#options.row.nextBlock > (confirmed ?? -1)
@@ -284,7 +284,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** Tells whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
+  /** True if all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state

@@ -17,9 +17,9 @@ export interface FeedPage {
   generation: number
   /** JSON of each event. */
   items: readonly string[]
-  /** Number of the last of them; null without one. */
+  /** Number of the last of them; else null. */
   last: number | null
-  /** Tells whether there is more. */
+  /** True if there is more. */
   hasMore: boolean
   /** Token that goes on after the page. */
   resume: string

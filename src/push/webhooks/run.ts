@@ -23,7 +23,7 @@ const LEASE_MS = 3 * POST_LIMIT_MS
 export interface WebhookOptions {
   pool: pg.Pool
   readFeed: ReadFeed
-  /** Tells whether private addresses are allowed. */
+  /** True if private addresses are allowed. */
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
   log: Logger

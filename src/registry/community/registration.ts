@@ -33,18 +33,18 @@ export interface RegistrationInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   wish: PaymentWish
-  /** Tells whether the wish names no chain, or one of this network. */
+  /** True if the wish names no chain, or one of this network. */
   isNetworkKnown: boolean
   nowMs: number
-  /** Tells whether the caller is verified in the cluster that owns the community. */
+  /** True if the caller is verified in the cluster that owns the community. */
   isOwner: boolean
   /** Requested beneficiary: none, a wallet of the caller's own cluster, or another. v1 treats none as `own`. */
   beneficiary: 'none' | 'own' | 'other'
-  /** Tells whether the name is registered, or is a public wallet name of the community's cluster. */
+  /** True if the name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** Tells whether the beneficiary holds the name, so that the request repeats one that was granted. */
+  /** True if the beneficiary holds the name, so that the request repeats one that was granted. */
   isHeld: boolean
-  /** Tells whether the beneficiary meets the requirements; null before they are read. */
+  /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 

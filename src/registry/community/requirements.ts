@@ -34,7 +34,7 @@ export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => (
   clusters: [...new Set(requirements.filter((one) => one.kind === 'cluster').map(({ name }) => name))],
 })
 
-/** Tells whether a wallet meets all requirements. @throws RangeError when a needed balance was not read */
+/** True if a wallet meets all requirements. @throws RangeError when a needed balance was not read */
 export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: RequirementInputs): boolean =>
   requirements.every((requirement) => isMet(requirement, wallet))
 

@@ -83,7 +83,7 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** Tells whether an address in its answer form, or `native`, fits a network. */
+/** True if an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
   text === NATIVE || text.startsWith('0x') === (familyOf(network) === 'evm')
 

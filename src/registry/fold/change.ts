@@ -59,7 +59,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
 
 const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
 
-/** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
+/** Pseudonymous actor of a cluster: its oldest public verified wallet, else null. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   const shown = [...wallets.values()].filter(({ isVerified, isPrivate }) => isVerified && !isPrivate)
   const [oldest] = shown.sort((a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address))
@@ -183,7 +183,7 @@ function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Deci
 
 const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
 
-/** Tells whether nobody verified stays; a change's signer is verified itself. */
+/** True if nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))

@@ -83,7 +83,7 @@ function checkFree(
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Tells whether the name goes to the actor or to another wallet verified in its cluster. */
+/** True if the name goes to the actor or to another wallet verified in its cluster. */
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
@@ -111,7 +111,7 @@ function checkAssignment(
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-/** Tells whether the name is registered, or is a public wallet name of the cluster that owns the community. */
+/** True if the name is registered, or is a public wallet name of the cluster that owns the community. */
 function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
   const seq = work.communityNames.get(fullName(community, name))
   if (seq !== undefined && seq !== freed) return true

@@ -19,7 +19,7 @@ import { type Work, wholeCluster } from './work.js'
  * Tables and feed after the last slice are those of a move in one entry, but for the entries' numbers.
  */
 
-/** Tells whether a move that is under way keeps names from leaving a cluster for another. */
+/** True if a move that is under way keeps names from leaving a cluster for another. */
 export function isMoving(work: Work, source: number, target: number, moving: readonly ClusterName[]): boolean {
   const isTarget = (cluster: number): boolean => [...work.moves.values()].some((move) => move.target === cluster)
   return moving.length > 0 && (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))

@@ -40,7 +40,7 @@ export interface Keys {
   claims: Set<string>
   /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
-  /** Tells whether a bid may make a wallet public, under a numbered name where its own is taken. */
+  /** True if a bid may make a wallet public, under a numbered name where its own is taken. */
   mayPublish: boolean
 }
 

@@ -88,7 +88,7 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/** Tells whether a wallet name is registered below a name of the cluster; public wallets share that namespace. */
+/** True if a wallet name is registered below a name of the cluster; public wallets share that namespace. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
   work.communityNames.size > 0 && names.some((owned) => work.communityNames.has(fullName(owned.name, name)))

@@ -72,7 +72,7 @@ export type SignedChange = ClusterChange | CommunityChange
 export type MoveContent = Of<typeof MOVE>
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
-/** Tells whether entries of a kind are changes of a cluster. */
+/** True if entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
 
 /** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */

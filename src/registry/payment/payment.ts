@@ -100,7 +100,7 @@ export const txText = ({ tx }: Pick<Payment, 'tx'>): string =>
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
-/** Tells whether a payment is for a name below a community. */
+/** True if a payment is for a name below a community. */
 export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>
   payment.target.kind === 'communityName'
 

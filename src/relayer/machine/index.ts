@@ -158,7 +158,7 @@ const JITTER = 0.2
 const AWAITED_PAUSE_MS = 60_000
 
 /**
- * The pause before the next attempt, in milliseconds.
+ * The pause before the next attempt, in ms.
  * @param failures attempts that failed, at least 1
  * @param random in [0, 1)
  */

@@ -9,7 +9,7 @@ export interface DistributorSettings extends DeployClient {
   /** An ERC-20. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix time, seconds; default: a month after the newest block. */
+  /** Unix seconds; default: a month after the newest block. */
   readonly endsAtS?: bigint
   /** Signer of permissions; default: none. */
   readonly operator?: Address

@@ -7,7 +7,7 @@ import { RANGE_LIMITS } from './wordings.js'
 
 /** Limits of the injected faults. */
 export interface FaultLimits {
-  /** Longest delay, milliseconds. */
+  /** Longest delay, ms. */
   delayMs: number
   /** Value of Retry-After, seconds. */
   retryAfterS: number

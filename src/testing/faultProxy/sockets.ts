@@ -9,7 +9,7 @@ const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe, isMute: () => boolean): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** Tells whether the socket is open but dead in both directions. */
+  /** True if the socket is open but dead in both directions. */
   let isSilent = false
 
   const toNode = (text: string) => {

@@ -110,7 +110,7 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
-/** Tells whether a problem is a chain that the daemon has halted; waiting does not help. */
+/** True if a problem is a chain that the daemon has halted; waiting does not help. */
 export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. */

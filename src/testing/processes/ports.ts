@@ -29,7 +29,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Tells whether no process chose this port within the last minute, which it may be about to bind. */
+/** True if no process chose this port within the last minute, which it may be about to bind. */
 function isFirst(file: string): boolean {
   const nowS = Date.now() / 1_000
   try {
@@ -67,7 +67,7 @@ function claim(file: string): boolean {
   }
 }
 
-/** Tells whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
+/** True if `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

@@ -32,7 +32,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** Tells whether `pid` is a live process. */
+/** True if `pid` is a live process. */
 export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
@@ -44,7 +44,7 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** Tells whether to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
+  /** True if to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
   ipc?: boolean
   /** Signal to the child when this process ends first; default SIGKILL. */
   exitSignal?: NodeJS.Signals

@@ -11,7 +11,7 @@ const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 2_000
 
 export interface SurfpoolOptions {
-  /** Duration of a slot, milliseconds; default 400 as on the public clusters. */
+  /** Duration of a slot, ms; default 400 as on the public clusters. */
   slotMs?: number
   /** File for its output; default in the system's temporary folder. */
   logFile?: string

@@ -38,7 +38,7 @@ export const decodeClaimed = (log: RawLog) =>
 export interface DistributorState {
   merkleRoot: Hex
   token: Hex
-  /** Unix time, seconds. */
+  /** Unix seconds. */
   endsAtS: number
   /** Signer of permissions; the zero address for none. */
   operator: Hex

@@ -60,7 +60,7 @@ export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], bl
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
- * Tells whether none of the payments is held any more as of a block, whoever ended them.
+ * True if none of the payments is held any more as of a block, whoever ended them.
  * @throws RpcError transient where the block is older than one of them
  */
 export async function areEnded(

@@ -36,7 +36,7 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
 /**
  * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id, which
  * `recordWords` proves.
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
 export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {

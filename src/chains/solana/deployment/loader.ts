@@ -84,7 +84,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** Tells whether the code is the registrar's: what is left of the account behind it is zero. */
+/** True if the code is the registrar's: what is left of the account behind it is zero. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)

@@ -61,7 +61,7 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
   }
 }
 
-/** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+/** True if an entry is a signed change: slices of moves follow from those, and end where no name is left. */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`

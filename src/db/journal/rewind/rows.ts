@@ -130,7 +130,7 @@ export async function takeRowsBack(client: pg.ClientBase, target: RewindTarget, 
   return true
 }
 
-/** Tells whether the journal in force has entries of the chain's dropped blocks. */
+/** True if the journal in force has entries of the chain's dropped blocks. */
 async function hasEntries(db: Queryable, { row, block }: RewindTarget): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM journal_heads h JOIN journal j ON j.network = h.network
       AND j.generation = h.generation AND j.chain = $2 AND j.block >= $3

@@ -25,7 +25,7 @@ export interface Asked<T> {
 export interface Asking<T> {
   /** Pause before it is asked again; 0: once. */
   everyMs?: number
-  /** Tells whether an answer is the last. */
+  /** True if an answer is the last. */
   isLast?: (data: T) => boolean
 }
 

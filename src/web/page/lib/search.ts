@@ -27,7 +27,7 @@ export function find(input: string): Found | null {
   return { text: lower, candidates: ['name'] }
 }
 
-/** Tells whether a path's second part is a transaction, and no name below the community `tx`. */
+/** True if a path's second part is a transaction, and no name below the community `tx`. */
 export const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
 

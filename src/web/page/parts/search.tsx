@@ -5,7 +5,7 @@ import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 
 type Get = ReturnType<typeof useNet>['get']
 
-/** Path of a cluster; null where there is none. */
+/** Path of a cluster; else null. */
 async function pathOfCluster(id: string, get: Get): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
