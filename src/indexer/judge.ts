@@ -57,7 +57,6 @@ interface Stuck {
   reason: string
 }
 
-/** A payment, and whether its payer meets the requirements. */
 interface Read {
   payment: OpenPayment
   /** Hash of the requirements in force at the payment's block; null where there were no rules. */
@@ -65,7 +64,7 @@ interface Read {
   isMet: boolean
 }
 
-/** Decides a network's payments for community names. @param notify notified when payments may have become final */
+/** @param notify notified when payments may have become final */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
   { ports, notify, pollMs }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
@@ -100,7 +99,6 @@ export function paymentJudgeWorker(
   }
 }
 
-/** Appends a network's confirmed payments for community names to the journal, whose fold judges them. */
 export class PaymentJudge {
   readonly #options: PaymentJudgeOptions
   readonly #nowMs: () => number
@@ -205,7 +203,6 @@ function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
 
 type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
 
-/** The rules of the payments' communities, from the time of the first payment for each. */
 async function rulesOf(
   db: pg.Pool | pg.ClientBase,
   network: Network,

@@ -18,7 +18,7 @@ export interface Progress {
   secondsLeft: number | null
 }
 
-/** Adds the speed and the time left. @param startedMs Unix time of the first block, ms */
+/** @param startedMs Unix time of the first block */
 export function measure(done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>, startedMs: number): Progress {
   const { doneBlocks, totalBlocks, registrations } = done
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)

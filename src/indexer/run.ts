@@ -145,7 +145,7 @@ export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
 /** Pause between two slices, in which other writers get the head's lock: at most 10,000 names a second move. */
 const MOVE_PAUSE_MS = 100
 
-/** Carries on the moves of names, a slice at a time; a process that takes over goes on with the next. */
+/** A slice at a time; a process that takes over goes on with the next. */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
     ...{ name: 'the moves of names', fields: { network } },

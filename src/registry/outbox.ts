@@ -142,7 +142,6 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   version: number
 }
 
-/** Thrown when a signature would take a signer above what it may spend in a day. */
 export class DailyCapError extends Error {
   override name = 'DailyCapError'
 }

@@ -260,13 +260,11 @@ export class ChainIndexer {
     failpoint(`${at}.after_commit`)
   }
 
-  /** True if the last step took all that the chain had. */
   get isAtHead(): boolean {
     const { latest, confirmed } = this.state
     return this.#tailBlock === latest && this.#options.row.nextBlock > (confirmed ?? -1)
   }
 
-  /** Newest block of the tail; the checkpoint's where the tail is empty. */
   get #tailBlock(): number {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
@@ -284,7 +282,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** True if all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
+  /** By a head that isn't that of a node which still syncs. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state

@@ -65,7 +65,7 @@ export class SequenceTracker {
     for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  /** Forgets which transactions were read: the cursor has moved behind them. */
+  /** The cursor has moved behind the transactions. */
   forgetRead(): void {
     this.#read.clear()
   }

@@ -208,7 +208,6 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
 }
 type Memory = Awaited<ReturnType<typeof load>>
 
-/** True if a program has counted more payments than are known. */
 const isAhead = ({ names, communityNames }: Sequences, { known }: SequenceTracker): boolean =>
   known.names < names || known.communityNames < communityNames
 

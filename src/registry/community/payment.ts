@@ -69,9 +69,9 @@ export type PaymentJudgement =
 export interface PaymentInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** True if the name is registered, or is a public wallet name of the community's cluster. */
+  /** The name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** True if the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
+  /** The payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
   areRequirementsMet: boolean
 }
 

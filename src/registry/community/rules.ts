@@ -83,11 +83,9 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** True if an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
   text === NATIVE || text.startsWith('0x') === (familyOf(network) === 'evm')
 
-/** Checks address kinds and amount widths against the chain. */
 function onChain(
   payload: z.core.ParsePayload<{ network: string }>,
   addresses: Readonly<Record<string, string>>,
@@ -228,7 +226,7 @@ export interface RulesProblem {
   message: string
 }
 
-/** Faults of rules on the chains of a deployment: by their labels, with what takes payments for community names there. */
+/** Faults of rules on a deployment's chains: by their labels, with what takes payments for community names there. */
 export function problemsOnChains(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],

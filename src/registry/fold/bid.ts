@@ -34,7 +34,6 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }
 
-/** Cluster of a winning wallet: the one it is verified in, where its entry becomes public, else a new one. */
 function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)

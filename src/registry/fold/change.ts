@@ -82,7 +82,6 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-/** Adds wallets of an unverified actor, which gets a cluster first and may name its own entry. */
 function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))

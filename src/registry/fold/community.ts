@@ -111,7 +111,6 @@ function checkAssignment(
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-/** True if the name is registered, or is a public wallet name of the cluster that owns the community. */
 function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
   const seq = work.communityNames.get(fullName(community, name))
   if (seq !== undefined && seq !== freed) return true
@@ -162,7 +161,6 @@ function shownOf(
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-/** Folds a confirmed payment; an accepted one registers its name. */
 export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
   const { payer } = payment

@@ -101,7 +101,6 @@ function addCommunity(keys: Keys, community: string, sinceMs: number): void {
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-/** Adds bidders for community names, whose clusters are read whole too. */
 function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))

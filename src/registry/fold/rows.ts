@@ -96,7 +96,7 @@ export interface Slice {
   moves: Map<number, Move>
 }
 
-/** Names that leave a cluster for another in slices (moves.ts). Clusters are serials. */
+/** Names that leave in slices (moves.ts). Clusters are serials. */
 export interface MoveRow {
   source: number
   target: number

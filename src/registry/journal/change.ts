@@ -66,21 +66,19 @@ type Of<Schemas extends Record<string, z.ZodType>> = {
 
 /** Change of a cluster, signed by a wallet. */
 export type ClusterChange = Of<typeof CLUSTER>
-/** Change of a community by a wallet or the operator. */
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
 export type MoveContent = Of<typeof MOVE>
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
-/** True if entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
 
-/** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */
+/** Without the kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
-/** Decodes the body of a signed change, or of a slice. @throws RangeError */
+/** @throws RangeError */
 export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   kind: Kind,
   body: Buffer,

@@ -77,7 +77,7 @@ function communityEvents(kind: RegistrationKind, { body, effects: stored }: Feed
 
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
 
-/** Name registered by an entry, with its owner. @throws RangeError for an entry without one */
+/** @throws RangeError for an entry that registers no name */
 export function registeredName(
   kind: RegistrationKind,
   body: Buffer,

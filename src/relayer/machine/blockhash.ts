@@ -51,7 +51,6 @@ export type BlockhashAction =
   | { do: 'broadcast'; tx: BlockhashTx }
   | { do: 'record'; event: Event<BlockhashTx> }
 
-/** The next action for a job whose transaction is valid until its blockhash expires. */
 export function planBlockhashJob(job: BlockhashJob, { height, status, payment }: BlockhashSeen): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -72,7 +71,7 @@ function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAct
   return payment.is === 'held' || payment.is === 'unknown' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
 }
 
-/** Action once nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
+/** Nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
 function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':

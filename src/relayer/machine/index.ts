@@ -118,7 +118,6 @@ function refused<Tx extends JobTx>(
   return paused
 }
 
-/** Job after a failed attempt: a cancel frees the nonce of one that can't go through now. */
 function failed<Tx extends JobTx>(job: JobProgress<Tx>, failure: TxFailure, at: Moment): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused

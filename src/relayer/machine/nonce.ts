@@ -6,7 +6,6 @@ import { hasEnded, type NonceJob } from './job.js'
 
 const WAIT: Action = { do: 'wait' }
 
-/** The next action for a job whose transactions share a nonce. */
 export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
@@ -127,7 +126,6 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
   return planStuck(tx, seen)
 }
 
-/** Action for a transaction that pays less than the base fee and may not be replaced. */
 function planStuck(tx: NonceTx, seen: Seen): Action {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })

@@ -73,7 +73,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
+/** The package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
   const [platform, arch] = [process.platform, process.arch]
   try {

@@ -45,7 +45,6 @@ export interface ChainDefinition extends Definition {
   label: ChainLabel
 }
 
-/** Contracts of a chain as its entry names them, and what they were deployed on. */
 export interface ChainContracts {
   genesisHash: Hex
   contract: Hex
@@ -63,7 +62,7 @@ export interface HubExtras {
   readonly token?: Hex | undefined
 }
 
-/** A chain's entry in the daemon's chains file; absent fields have the file's defaults. */
+/** Absent fields have the file's defaults. */
 export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
   rpcUrls: [string]
   wsUrl: string

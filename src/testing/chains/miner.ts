@@ -43,7 +43,7 @@ export async function takeOverMining({ test }: Pick<LocalClients, 'test'>, block
   }
 }
 
-/** Replaces the newest blocks of a chain by empty ones; their transactions are dropped. */
+/** Their transactions are dropped. */
 export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number): Promise<void> {
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
 }

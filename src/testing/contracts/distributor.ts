@@ -17,7 +17,7 @@ export interface DistributorSettings extends DeployClient {
   readonly mints?: bigint
 }
 
-/** Deploys the distributor of an airdrop; `block` holds the deployment. */
+/** `block` holds the deployment. */
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address

@@ -41,7 +41,6 @@ interface At {
   rpcUrl: string
 }
 
-/** Finds the contracts of an earlier start, and deploys them where the chain lacks any. */
 export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
@@ -94,7 +93,6 @@ async function deploy(
   }
 }
 
-/** Makes each network's hub and spokes peers unless they are. */
 export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
@@ -160,6 +158,5 @@ export function writeChains(
 const writeJson = (file: string, content: object): void =>
   writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
-/** Path of the file that `clusterd start` reads in a local world. */
 export const chainsFile = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

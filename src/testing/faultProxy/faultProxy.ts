@@ -45,7 +45,7 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-/** Starts a JSON-RPC proxy that injects faults between a client and a node, HTTP and WebSocket on one loopback port. */
+/** HTTP and WebSocket on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false

@@ -42,7 +42,7 @@ export interface DaemonOptions {
   onEnd: () => void
 }
 
-/** Starts `clusterd start` as a child process, which ends with this one. */
+/** The child ends with this process. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { command, args } = await programCommand('cli')
   let child: Child

@@ -18,7 +18,6 @@ const NEXT_PORT_TRIES = 200
 const count = FREE_PORTS.below - FREE_PORTS.from
 let next = (process.pid * PORTS_APART) % count
 
-/** Picks a free TCP port on loopback, another one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
@@ -29,7 +28,6 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** True if no process chose this port within the last minute, which it may be about to bind. */
 function isFirst(file: string): boolean {
   const nowS = Date.now() / 1_000
   try {
@@ -67,7 +65,7 @@ function claim(file: string): boolean {
   }
 }
 
-/** True if `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
+/** False when the port is taken or forbidden. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

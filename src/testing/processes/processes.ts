@@ -15,7 +15,7 @@ export interface ProcessIdentity {
   parentPid: number
 }
 
-/** Identifies a running process; undefined when gone or a zombie. */
+/** Undefined when gone or a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   if (process.platform !== 'linux')
@@ -188,7 +188,7 @@ function readTail(file: string, from: number): string {
   }
 }
 
-/** Polls `condition` for up to `deadlineMs`. @returns whether it held */
+/** @returns whether the condition held within `deadlineMs` */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Path of a built program, by its path in `src` without extension. */
 type Locate = (program: string) => Promise<string>
 
 let locate: Locate | undefined

@@ -23,7 +23,7 @@ export interface Surfpool extends ProcessHandle {
   wsUrl: string
 }
 
-/** Surfpool's package for this platform; undefined where not installed or unsupported. */
+/** Undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`${nativePackage('Surfpool', process.platform, process.arch)}`)
