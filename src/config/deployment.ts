@@ -20,7 +20,7 @@ export const networkDeployment = z.strictObject({
   deliverLimitWei: wei.transform(BigInt).optional(),
   /** Time after which payers take back what nobody decided, for ever. */
   reclaimDays: z.number().min(1).max(30).default(7),
-  /** True if a contract for payments is deployed on every chain. */
+  /** A contract for payments is deployed on every chain. */
   payments: z.boolean().default(true),
   /** Another one gives other addresses to the same contracts. */
   salt: hex(32).default(ZERO_SALT),

@@ -84,7 +84,7 @@ const variables = z.object({
   DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: postgresUrl.optional(),
-  /** True if a start applies missing migrations; else it waits for `clusterd migrate`. */
+  /** A start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
@@ -146,9 +146,9 @@ const variables = z.object({
   LIMIT_NAMES_DAY: limit.default(10),
   /** API keys that an address makes in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
-  /** True if webhooks may lead to private addresses, and without TLS. */
+  /** Webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
-  /** True if the indexer keeps the views of `registry_v1` (docs/sql.md). */
+  /** The indexer keeps the views of `registry_v1` (docs/sql.md). */
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),

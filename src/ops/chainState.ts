@@ -47,7 +47,7 @@ export const headAlarmMs = (blockMs: number | null): number =>
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** True if the chain's head is older than its alarm, or was never seen. */
+/** Also true where the head was never seen. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)

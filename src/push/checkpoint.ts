@@ -46,13 +46,13 @@ function followWorker<T extends FollowedFeed>(
   }
 }
 
-/** Keeps the hash of a network's feed: an answer about it then costs a row. */
+/** An answer about the hash then costs a row. */
 export const checkpointWorker = (ctx: Ctx): Worker =>
   followWorker(ctx, 'the checkpoint of the feed', readCheckpoint, (last, found) =>
     writeCheckpoints(ctx, last, checkpointsOf(last, found)),
   )
 
-/** Copies a network's feed into the table behind the views of `registry_v1`; a feed that begins anew is copied anew. */
+/** A feed that begins anew is copied anew. */
 export const sqlWorker = (ctx: Ctx): Worker =>
   followWorker(ctx, 'the events of SQL', readCopied, ({ generation }, { events }) =>
     copyEvents(ctx, generation, events),

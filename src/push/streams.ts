@@ -13,7 +13,6 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-/** Parts that the open streams of a process share: places, and the turns of those that are behind. */
 export class Streams {
   readonly places: Places
   readonly #open = new Set<ServerResponse>()

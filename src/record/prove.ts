@@ -72,7 +72,6 @@ export const toldRanges = (ranges: RangeSource<ConfirmedRange>, from: number, to
     { from, to } as Disputed,
   ])
 
-/** True if logs make the record that their node gave with them. */
 export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>
   own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
 

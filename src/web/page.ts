@@ -4,7 +4,7 @@ import * as assets from './generated/assets.js'
 import { PAGE_POLICY, REFERENCE_POLICY } from './policy.js'
 import * as swagger from './reference/generated/files.js'
 
-/** What browsers are shown, as served: a page, and the files that it loads. */
+/** A page as served, with the files that it loads. */
 export interface Site {
   html: string
   /** Content security policy. */
@@ -24,7 +24,7 @@ const siteOf = ({ html, build, files }: Generated, policy: string): Site => ({
 
 /** The pages. */
 export const pages = siteOf(assets, PAGE_POLICY)
-/** The reference at `/docs`: Swagger UI over the OpenAPI documents, from this service alone. */
+/** Swagger UI over the OpenAPI documents, from this service alone. */
 export const reference = siteOf(swagger, REFERENCE_POLICY)
 
 /** Chains of a daemon. */
@@ -50,7 +50,6 @@ export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
   pages.policy = pages.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
-/** Paths below which everything is the API's, or another page's. */
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
 const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
@@ -61,5 +60,5 @@ export function isPage(url: string): boolean | null {
   return OTHERS.test(path) ? null : PAGES.test(path)
 }
 
-/** Path of a name's page; the reference has the path of the name `docs`. */
+/** The reference has the path of the name `docs`. */
 export const pagePathOf = (name: string): string => (name === 'docs' ? '/?q=docs' : `/${name}`)

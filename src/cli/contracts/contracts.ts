@@ -68,7 +68,6 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
   if (opened.wishes) await showContracts(opened, items)
 }
 
-/** Prints the money of contracts that stand, and the fields that the chains file lacks of them. */
 async function showContracts(
   { wishes, chains }: Exclude<Opened, { wishes: null }>,
   items: readonly Item[],

@@ -50,7 +50,6 @@ async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]
   return [...urls, ...(await Promise.all(checks))]
 }
 
-/** True if a URL serves this chain, and its head is fresh. */
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
   check(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })

@@ -22,7 +22,6 @@ export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'
   return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).map(look))
 }
 
-/** Goes from the registry to an answer that the resolver takes. */
 async function walk(call: Call, { parent, resolver, registry = ENS_REGISTRY }: EnsParent): Promise<Result> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`

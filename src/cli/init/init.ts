@@ -70,7 +70,7 @@ const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.met
 
 const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Chains of the options, without what presets know and without contracts. @throws ConfigError that names the option */
+/** Without what presets know and without contracts. @throws ConfigError that names the option */
 export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {

@@ -55,7 +55,6 @@ const isWord = (value: unknown) => typeof value === 'number' || (typeof value ==
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string => (LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : '')
 
-/** Sentence about an error: its message where our own code wrote it, else its type and code, or its place. */
 export function sentenceOf(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
@@ -73,7 +72,7 @@ export function orIf<T, const F>(
   })
 }
 
-/** Places of an error's stack trace, innermost first; none where its message was changed afterwards. */
+/** Innermost first; none where the error's message was changed afterwards. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   if (at < 0) return []

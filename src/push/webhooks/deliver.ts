@@ -33,7 +33,7 @@ export interface FeedQuery {
   limit: number
 }
 
-/** Reads the feed. @returns null where it has begun anew since the cursor was given out */
+/** Null where the feed has begun anew since the cursor was given out. */
 export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
 export interface DeliverPorts {

@@ -70,7 +70,7 @@ export function useAsked<T>(
   return asked
 }
 
-/** Asks for a path's answer on the network. @param path null for nothing yet */
+/** @param path null for nothing yet */
 export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
   const { isTestnet, get } = useNet()
   return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
