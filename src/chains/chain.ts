@@ -30,7 +30,7 @@ interface Sent {
   isOurs: boolean
 }
 
-/** Input of a registration quote. Names are canonical; amounts are each bid's value on the hub, ETH wei. */
+/** Names are canonical; amounts are each bid's value on the hub, ETH wei. */
 export interface RegistrationRequest {
   sender: string
   names: readonly { name: string; amountWei: bigint }[]
@@ -47,7 +47,7 @@ interface Quote {
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
-/** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
+/** Amounts are in the smallest unit of the chain's gas token. */
 export interface EvmQuote extends Quote {
   gasToken: ChainConfig['gasToken']
   transactionData: { to: Hex; data: Hex; value: bigint }
@@ -58,7 +58,7 @@ export class BridgeError extends Error {
   override name = 'BridgeError'
 }
 
-/** Amount that a chain's contracts can't take (400 `invalid_amount`); its message is one sentence for the caller. */
+/** 400 `invalid_amount`; the message is one sentence for the caller. */
 export class AmountError extends Error {
   override name = 'AmountError'
 }
@@ -117,7 +117,7 @@ export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
-/** Input of a payment for a community name. Names are canonical, addresses in their answer form. */
+/** Names are canonical, addresses in their answer form. */
 export interface CommunityPaymentRequest {
   community: string
   name: string
@@ -157,7 +157,7 @@ export interface CommunityPort {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** True if an address is a token; absent where any may be named. @throws ChainUnavailableError */
+  /** Absent where any address may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>

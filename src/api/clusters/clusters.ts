@@ -29,7 +29,7 @@ export async function clusterByName(context: Context, input: string, viewer: Vie
   return answer(context, await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet))
 }
 
-/** The id of the cluster in which an address is verified; null where the viewer may know of none. */
+/** Null where the viewer may know of no cluster. */
 export async function clusterIdOfAddress(context: Context, input: string, viewer: Viewer): Promise<string | null> {
   const address = lookupAddress(input)
   const id = address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))

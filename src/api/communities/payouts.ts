@@ -7,7 +7,7 @@ import { requireRules } from './communities.js'
 /** Payments that one transaction takes: about 45,000 gas each. */
 const AT_ONCE = 50
 
-/** Earnings of a community that its recipients have not taken yet. @throws ApiError invalid_name, not_found */
+/** Not taken yet by their recipients. @throws ApiError invalid_name, not_found */
 export async function payoutsOf(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)

@@ -165,7 +165,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
   return stretch
 }
 
-/** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
+/** @returns the first event that did not fit, null where all did */
 function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Place | null {
   for (const row of rows) {
     const { publicFirst } = row

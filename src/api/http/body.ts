@@ -60,7 +60,7 @@ export const readBytes = ({ req, res }: Sent, { isBulk }: Route): Promise<Buffer
 /** Error of a body that drips. */
 export const tooSlow = () => new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
-/** Has the rest of a body thrown away after the answer with this error, and the socket closed. */
+/** The rest of the body is thrown away after the answer, and the socket closed. */
 export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
   res.once('finish', () => closeGently(req.socket))
   return error

@@ -45,13 +45,13 @@ export interface Context {
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Turns of the network's signed changes. */
   turns: Turns
-  /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
+  /** Undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
-  /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
+  /** Null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
-  /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
+  /** Null where payments for community names are released by the relayer alone. */
   releaseSigner: ReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null

@@ -55,7 +55,7 @@ function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
   return { isCatchingUp: true, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
 }
 
-/** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
+/** Names may be taken on the chain. @throws ApiError catching_up */
 export async function requireCurrent({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(

@@ -146,7 +146,7 @@ const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.
     ),
   )
 
-/** The error codes of a route by their HTTP status, each list in the order of `ERROR_STATUS`. */
+/** Each list is in the order of `ERROR_STATUS`. */
 function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
   const byStatus = new Map<number, ErrorCode[]>()

@@ -27,7 +27,7 @@ export class Buckets {
     return this.#fullMs.size
   }
 
-  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
+  /** From all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
     const refused = this.tryWithdraw(quotas, units)
     if (refused) throw limited(refused.kind, refused.waitMs)
@@ -80,7 +80,7 @@ export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: 
   ratelimit: stateOf(quota, held, fullInMs),
 })
 
-/** Error of a limit that is reached. @param fields headers about a limit that is not counted in this process */
+/** @param fields headers about a limit that is not counted in this process */
 export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`

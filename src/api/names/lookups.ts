@@ -6,7 +6,7 @@ import type { Context } from '../http/context.js'
 
 export type NameRecord = ReturnType<typeof record | typeof unreadable>
 
-/** The public name of an address. A text that is no address, or has a wrong checksum, has none. */
+/** A text that is no address, or has a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
@@ -39,7 +39,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 /** Wallet that a name resolves to. */
 export type AddressRecord = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
-/** In order, each wallet with its text; a text that is no name or resolves to none is left out. */
+/** In order; a text that is no name or resolves to none is left out. */
 export async function resolveTexts(context: Context, inputs: readonly string[]) {
   const asked = inputs.flatMap((input) => {
     const name = parseFullName(input)

@@ -38,7 +38,7 @@ export type Found = Availability | 'invalid_name'
 /** Reasons why a name is not available, beside being taken. */
 export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
 
-/** Availability of a name as it is answered: one with a payment under way is not available. */
+/** A name with a payment under way is not available. */
 export const availabilityAnswer = (name: string, found: Found) => ({
   name,
   isAvailable: found === 'free',

@@ -20,7 +20,7 @@ export interface Made {
   cost: number
 }
 
-/** The key of a request to a route whose answers are kept; null for a long one. @param body undefined without one */
+/** Null for a long request. @param body undefined without one */
 export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buffer | undefined): string | null {
   if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined) return null
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`

@@ -41,13 +41,13 @@ export const callerOf = (exchange: Exchange, meter: Meter) => ({
   owe: (units: number): void => meter.giveBack(-units),
   /** Id of the last message of a stream that broke off. */
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
+  /** @returns signal that fires after that time, and when the caller leaves */
   stay(ms: number): AbortSignal {
     // of this answer alone: Node sets it again before the next request
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return patienceOf(exchange, ms).signal
   },
   hasLeft: (): boolean => exchange.res.closed,
-  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
+  /** Once the connection of the answer is closed, or the answer is whole. */
   whenGone: (act: () => void): void => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
 })

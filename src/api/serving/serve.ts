@@ -114,7 +114,7 @@ interface Request {
   mayStay: boolean
 }
 
-/** The answer to a request that its limits let through, kept or made. @throws ApiError, and what the handler throws */
+/** Kept or made. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   contexts: Contexts,
@@ -151,14 +151,14 @@ async function messageFor(
   return told(made, session, request, context)
 }
 
-/** The context of a handler: reads change nothing that a caller's leaving would have to stop. */
+/** Reads change nothing that a caller's leaving would have to stop. */
 function ownContext({ route, exchange, meter }: Request, context: Context, changeMs: number): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
   const own = { ...context, caller: callerOf(exchange, meter) }
   return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
 }
 
-/** The message of an answer to one caller: what is kept is sent as it is wherever the request adds nothing. */
+/** A kept message is sent as it is wherever the request adds nothing. */
 async function told(
   { answer, message }: Made,
   session: Session | null,

@@ -50,7 +50,7 @@ export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): Chai
 export const packRecord = (contracts: RecordedContracts, parentHash: Buffer, record: ChainRecord): Buffer =>
   Buffer.concat([parentHash, ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!])])
 
-/** Record that was stored with a checkpoint; null where it is not the checkpoint's, or of other contracts. */
+/** Null where the record is not the checkpoint's, or of other contracts. */
 export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, stored: Buffer): ChainRecord | null {
   const size = 20 + WORD
   const words = keepersOf(contracts).map((_, i) => stored.subarray(size * (i + 1), WORD + size * (i + 1)))

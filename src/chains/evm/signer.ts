@@ -28,7 +28,7 @@ const TX_GAS = 21_000n
 /** No transaction may have more (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
 
-/** Memoizes RPC calls per node within one batch, so that all jobs of the batch see the same head. */
+/** Per node within one batch, so that all jobs of the batch see the same head. */
 export type Memo = (ask: Call) => Call
 
 /** Starts a memo. A failed call is repeated. */
@@ -59,7 +59,7 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
       const looks = await rpc.onEveryNode((ask) => look(memo(ask), { chain, account }, call, job))
       return agreed(looks, config.local)
     },
-    /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
+    /** At the newest block. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)

@@ -9,7 +9,7 @@ export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
-/** Number that a node wrote (execution API, QUANTITY). @throws RpcError transient for another form, or from 2^52 on */
+/** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) throw transient('a number has another form')
   return Number(value)

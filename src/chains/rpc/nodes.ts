@@ -17,7 +17,7 @@ export class DisagreementError extends ChainUnavailableError {
 export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   orIf(asked, (error) => error instanceof DisagreementError, fallback)
 
-/** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
+/** `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let i = 0; i < items.length; i += size) answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
@@ -38,9 +38,9 @@ export interface PoolOptions<Hash extends string> {
 }
 
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
-  /** Opens a call to one node; its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
+  /** Its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
   connect(url: string, limitMs?: number): Call
-  /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
+  /** Checks whatever else identifies the chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: Call): Promise<Head>
@@ -249,7 +249,7 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  /** Nodes that may be asked: healthy ones in the order of the configuration, then the others. */
+  /** Healthy nodes in the order of the configuration, then the others. */
   #inOrder(): Node[] {
     const nowMs = performance.now()
     const ranked = this.#nodes
@@ -261,7 +261,7 @@ export class NodePool<Hash extends string> {
     return ranked.map(({ node }) => node)
   }
 
-  /** Asks one question in the background; the node is used again once it answers. Never throws. */
+  /** In the background; the node is used again once it answers. Never throws. */
   #probe(node: Node): void {
     node.isProbed = true
     void this.#ask(node, this.#options.headOf)
@@ -271,7 +271,7 @@ export class NodePool<Hash extends string> {
       })
   }
 
-  /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
+  /** A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
   async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)

@@ -28,7 +28,7 @@ const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
   a.succeeded === b.succeeded &&
   a.isRegistration === b.isRegistration
 
-/** Looks at a transaction: what would make a status terminal is unconfirmed while two nodes contradict each other. */
+/** A terminal status stays unconfirmed while two nodes contradict each other. */
 export async function twiceSeen<T extends ChainTx | SolanaTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,

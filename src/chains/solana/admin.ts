@@ -33,7 +33,7 @@ const authoritiesOf = ({ relay, treasury }: Authorities) => ({ relay_authority: 
 export const setAuthorities = (registrar: Registrar, admin: PublicKey, named: Authorities): TransactionInstruction =>
   registrar.instruction('set_authorities', authoritiesOf(named), [authority(admin), writes(registrar.state)])
 
-/** Proposes another admin authority, who accepts by `acceptAdmin`. Signed by the present one. */
+/** The proposed one accepts by `acceptAdmin`. Signed by the present one. */
 export const proposeAdmin = (registrar: Registrar, admin: PublicKey, proposed: PublicKey): TransactionInstruction =>
   registrar.instruction('propose_admin', { admin_authority: proposed }, [authority(admin), writes(registrar.state)])
 

@@ -49,7 +49,7 @@ function fromMsOf(account: OpenPayment, nowMs: number): number | null {
   return fromMs <= nowMs ? null : fromMs
 }
 
-/** Instructions by which the payer takes a payment; its token account may be what was missing. */
+/** The payer's token account may be what was missing. */
 function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account

@@ -21,7 +21,7 @@ export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
 /** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
 const STOPPED_MS = 60_000
 
-/** True if a node would have the transactions of a slot: not those before what it keeps, or after its stop. */
+/** False before the slots that the node keeps, or after its stop. */
 export async function hasSlot(call: Call, slot: number, commitment: Commitment): Promise<boolean> {
   const [oldest, newest] = await Promise.all([call<number>('getFirstAvailableBlock', []), getSlot(call, commitment)])
   if (slot < oldest) return false

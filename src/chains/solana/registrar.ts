@@ -125,7 +125,7 @@ export function decode<T>(name: string, data: Buffer): T {
   }
 }
 
-/** Fields that anchor decoded, in this project's names and types: camelCase, bigint, Buffer. */
+/** In this project's names and types: camelCase, bigint, Buffer. */
 export const fieldsOf = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {

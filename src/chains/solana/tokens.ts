@@ -24,7 +24,7 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** Creates a wallet's associated token account unless it exists. `payer` signs and pays its rent. */
+/** `payer` signs and pays the account's rent. */
 export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: PublicKey): TransactionInstruction =>
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
@@ -42,7 +42,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
-/** Reads the decimals of a mint of either token program; null for anything else, which nodes refuse. */
+/** Of either token program; null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: COMMITMENT }]
   const supply = await orIf(call<{ value: { decimals: number } }>('getTokenSupply', asked), isNoMint, null)
@@ -58,7 +58,7 @@ function isNoMint(error: unknown): boolean {
   return cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`)
 }
 
-/** Balance of a wallet over all its accounts of a token of either program, base units; 0 where it is no mint. */
+/** Over all the wallet's accounts of a token of either program, base units; 0 where it is no mint. */
 export async function readTokenBalance(call: Call, owner: PublicKey, mint: PublicKey): Promise<bigint> {
   const found = await readTokenAccounts(call, owner, mint)
   return found.reduce((sum, { amount }) => sum + amount, 0n)

@@ -49,7 +49,7 @@ const bundle = prepare<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/** Verified wallets of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
+/** Of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
 export async function findBundleAllocations(db: Queryable, network: Network, airdrop: number, viewer: Buffer) {
   const rows = await bundle(db, network, [viewer, airdrop])
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({

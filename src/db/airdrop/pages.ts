@@ -20,7 +20,7 @@ function offsetOf(position: number): { page: number; offset: number } {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** The pages of a tree, by name. Levels fill from the left, so a page's last nodes may be missing. */
+/** Levels fill from the left, so a page's last nodes may be missing. */
 export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {

@@ -11,7 +11,7 @@ export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
 /** Sessions begin and end by the database's clock: that of one process may be wrong, and end everybody's. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 
-/** Expired sessions deleted per new one, so that the table stays as small as the number of live sessions. */
+/** Expired sessions deleted per new one: the table stays as small as the number of live sessions. */
 const SWEEP_ROWS = 4
 /** Sessions of a wallet, revoked ones among them. */
 export const SESSIONS_A_WALLET = 32
@@ -75,7 +75,7 @@ const revocation = (of: 'wallet' | 'key_hash') => ({
   text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`,
 })
 
-/** Revokes all sessions of a wallet (stored address). Their rows stay until the sessions would have expired. */
+/** The rows of a wallet (stored address) stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {
   await readRows(db, revocation('wallet'), [wallet])
 }

@@ -38,7 +38,7 @@ const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled 
   AND NOT ${some('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
-/** Messages queued per step, so that many that were sent at once are not in memory together. */
+/** Many messages that were sent at once are not in memory together. */
 export const QUEUED_AT_ONCE = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */

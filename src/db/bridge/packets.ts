@@ -31,7 +31,7 @@ const byTx = prepare<Row>(
     ORDER BY m.log_index`,
 )
 
-/** The messages of a spoke's transaction, in log order; empty when it sent none that is known. */
+/** In log order; empty when the transaction sent none that is known. */
 export async function findMessages(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({

@@ -5,7 +5,7 @@ import { execute, type Queryable } from '../pg/rows.js'
 
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
 const KEPT_MS = 30 * 86_400_000
-/** Generations of a journal that are kept: the one in force and the one before, which an operator may compare. */
+/** The generation in force and the one before, which an operator may compare. */
 const KEPT_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
 const BATCH_ROWS = 1_000
@@ -23,7 +23,7 @@ const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
-/** Statements that remove rows that have had their time, by what these are, with the parameters network and limit. */
+/** By what the rows are; parameters are network and limit. */
 const expired = (network: Network): Record<string, string> => {
   const journal = leaf('journal', network)
   return {

@@ -42,7 +42,7 @@ export interface SignedChanges {
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
+/** In one transaction, if the fold accepts all changes behind the head's lock. */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>

@@ -33,7 +33,7 @@ const HEAD =
   'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
 const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 
-/** Makes the planner go by indexes until the transaction ends, on young tables without statistics too. */
+/** Until the transaction ends, on young tables without statistics too. */
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
 /** Reads the clock after the lock was waited for. */

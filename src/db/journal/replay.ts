@@ -104,7 +104,7 @@ interface NewSchema {
   check?: string
 }
 
-/** Creates a schema with empty tables of a network and the head of a generation without entries. */
+/** With empty tables, and the head of a generation without entries. */
 export async function createSchema(
   writer: pg.ClientBase,
   network: Network,

@@ -6,7 +6,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
-/** Loads communities of a batch into its slice, after the whole clusters. Most batches have none. */
+/** After the whole clusters. Most batches have no communities. */
 export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)

@@ -163,7 +163,7 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
 
 export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** Minimum time between stored sightings of a transaction, which clients may poll every second. */
+/** Clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
@@ -188,7 +188,7 @@ export async function keepVerdict(db: Queryable, network: Network, hash: Buffer,
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** Stores the confirmed transaction that took the nonce of a sighted one; the first answer stands. */
+/** The first answer stands. */
 export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
   const text = 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
@@ -221,6 +221,6 @@ const progress = prepare<TxProgress>(
     ) p ORDER BY i.ord`,
 )
 
-/** Progress of transactions, by their hashes or signatures: one element per input, in its order. */
+/** By hashes or signatures: one element per input, in its order. */
 export const readProgress = (db: Queryable, network: Network, txs: readonly Buffer[]): Promise<TxProgress[]> =>
   progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])

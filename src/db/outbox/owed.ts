@@ -78,7 +78,7 @@ const PAID_TOKENS = `WITH RECURSIVE paid AS (
   SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND c.chain_id IS NOT NULL
   LIMIT $3`
 
-/** The tokens in which an address (stored form) paid for names of communities on EVM chains. */
+/** @param payer stored address; chains are EVM's */
 export async function findPaidTokens(
   db: Queryable,
   network: Network,

@@ -36,7 +36,7 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
 type JobTxJson = (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>) | BlockhashTx
 
-/** The JSON of a signed transaction: amounts as decimal text, since JSON's numbers would lose digits. */
+/** Amounts as decimal text, since JSON's numbers would lose digits. */
 export const txJson = (tx: JobTx): JobTxJson => ('gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx)
 const txOf = (json: JobTxJson): JobTx => ('gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json)
 
@@ -94,7 +94,6 @@ function jobOf(row: JobColumns): Job {
   }
 }
 
-/** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
 async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])

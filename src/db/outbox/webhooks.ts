@@ -19,7 +19,7 @@ const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
-/** Stores a webhook, whose first message begins with the feed or goes on after `cursor`. @returns its id */
+/** The first message begins with the feed or goes on after `cursor`. @returns the webhook's id */
 export async function addWebhook(
   db: Queryable,
   webhook: Pick<Webhook, 'network' | 'url' | 'key' | 'from' | 'cursor' | 'createdMs'>,
@@ -72,7 +72,7 @@ export async function leaseWebhooks(
 export type WebhookChange = Pick<Webhook, 'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'> &
   Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
 
-/** Stores what became of a delivery. @returns false where another process has the webhook now, or it is gone */
+/** @returns false where another process has the webhook now, or it is gone */
 export async function saveWebhook(
   db: Queryable,
   { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,

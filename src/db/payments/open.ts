@@ -75,7 +75,7 @@ export async function openCommunityPayments(
 /** Payouts of one answer. */
 const PAYOUTS_LIMIT = 500
 
-/** Payments on EVM chains that bought names of a community and are held, oldest first, with their chain's label. */
+/** On EVM chains, held, oldest first, with their chain's label. */
 export async function findPayouts(
   db: Queryable,
   network: Network,

@@ -84,7 +84,7 @@ function explain(error: pg.DatabaseError): never {
   )
 }
 
-/** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
+/** Changes nothing. @throws Error as `migrate` */
 export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
   const asked = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
@@ -95,7 +95,6 @@ export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): 
 
 const connectionTo = (url: string) => ({ connectionString: url, application_name: 'clusterd migrate' })
 
-/** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
 async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)
   const missing = new Map(own.map((migration) => [migration.name, migration]))

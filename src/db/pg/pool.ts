@@ -5,7 +5,7 @@ import { inTime } from '../../ops/notify.js'
 import { pipelined, pooled } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
-/** An int8 column as a number: blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
+/** Blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))

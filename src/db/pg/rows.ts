@@ -66,7 +66,7 @@ export function query<Row>(
   return readRows(db, statement, [NETWORK_CODE[network], ...values])
 }
 
-/** Runs a statement without rows, with parameters as `query`. @returns how many rows it wrote or deleted */
+/** Parameters as `query`. @returns how many rows the statement wrote or deleted */
 export async function execute(
   db: Queryable,
   network: Network,

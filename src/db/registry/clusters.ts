@@ -6,7 +6,7 @@ import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepa
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** A cluster as the public or a member sees it. Times in ms; actors as stored addresses, null where private. */
+/** Times in ms; actors as stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number

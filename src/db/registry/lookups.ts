@@ -185,7 +185,7 @@ const bundles = prepare<Bundle & { ord: number }>(
     WHERE h.network = ${l.network}`,
 )
 
-/** The bundles of many addresses, with verified public wallets of these types: one per input, in its order. */
+/** With verified public wallets of these types: one per input, in its order. */
 export async function findBundles(
   db: Queryable,
   network: Network,

@@ -25,7 +25,7 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   }),
 })
 
-/** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
+/** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
 export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),

@@ -25,7 +25,7 @@ const CALLS = parseAbi([
 
 export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex => encodeAbiParameters(MESSAGE, [sender, hubCalldata])
 
-/** Decodes a bridge message. Undecodable: no sender, or no call that is allowed over the bridge. */
+/** Undecodable: no sender, or no call that is allowed over the bridge. */
 export function decodeMessage(message: Uint8Array): HubCall {
   try {
     const [sender, hubCalldata] = decodeAbiParameters(MESSAGE, message)

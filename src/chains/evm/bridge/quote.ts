@@ -83,7 +83,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
   }
 }
 
-/** Each bid in the gas token. The last one takes the rounding, so that they add up to the registration fee. */
+/** The last bid takes the rounding, so that all add up to the registration fee. */
 function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
   let left = delivered
   return names.map(({ name, amountWei }, i) => {

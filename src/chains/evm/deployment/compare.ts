@@ -66,7 +66,7 @@ async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes
   return { items, areDeployed: codes.map((one) => one.found !== 'none') }
 }
 
-/** Code of a contract: `ours`, `another` or `none`, and its deployment where that is possible. */
+/** `ours`, `another` or `none`, and the deployment where that is possible. */
 export async function codeItem(
   ask: Call,
   chain: string,

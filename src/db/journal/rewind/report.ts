@@ -68,7 +68,7 @@ const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
-/** Queries of the report. Serials differ between generations, so clusters are compared by id. */
+/** Serials differ between generations, so clusters are compared by id. */
 function sqlOf(network: Network, { schema, journal, generation }: Tables) {
   const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
