@@ -19,7 +19,7 @@ export interface NetworkOptions {
   mainnet?: boolean
 }
 
-/** Options that choose a network. @param says what none of them means, such as `default: both` */
+/** @param says what none of them means, such as `default: both` */
 export const withNetwork = (command: Command, says: string): Command =>
   command
     .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
@@ -70,7 +70,7 @@ export const wholeNumber =
 
 export const blockOf = (option: string) => wholeNumber(option, { max: Number.MAX_SAFE_INTEGER })
 
-/** Options of every command that sends transactions on EVM chains. A key is never one of them. */
+/** A key is never one of the options. */
 export const withSigning = (command: Command): Command =>
   command
     .option('--keystore <file>', 'sign with the key of a keystore file (Web3 Secret Storage, version 3)')

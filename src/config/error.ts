@@ -15,7 +15,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   )
 }
 
-/** One or more faults, a line each. @param where names the input */
+/** Faults, a line each. @param where names the input */
 export const inOneError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1

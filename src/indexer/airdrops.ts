@@ -150,7 +150,7 @@ const filterOf = ({ distributor }: WatchedAirdrop): LogFilter => ({
   topics: [CLAIMED_TOPIC],
 })
 
-/** Claims by leaf: a distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
+/** A distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
   const claims = new Map<number, SeenClaim>()
   for (const log of logs) {

@@ -4,7 +4,7 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 /** Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. */
 export type Trust = 'proved' | 'compared' | 'trusted'
 
-/** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix ms. */
+/** Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string
@@ -53,7 +53,7 @@ export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)
 }
 
-/** Lag of the tables behind the present, ms: the head's age, and the blocks that are still to be read. */
+/** In ms: the head's age, and the blocks that are still to be read. */
 export function behindMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,

@@ -141,7 +141,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
   turned(): void
 }
 
-/** Takes a step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
+/** @throws StepTimeoutError when the step exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
   { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,

@@ -57,7 +57,7 @@ export class Streams {
   }
 }
 
-/** Waits until what was written is read. @returns false where the stream is closed, or is closed for its slowness */
+/** @returns false where the stream is closed, or is closed for its slowness */
 export function drained(res: ServerResponse): Promise<boolean> {
   if (res.destroyed || res.writableEnded) return Promise.resolve(false)
   if (!res.writableNeedDrain) return Promise.resolve(true)

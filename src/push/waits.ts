@@ -26,7 +26,7 @@ export class Waits {
     news.on(network, () => this.#wake())
   }
 
-  /** Waits until a transaction may have moved. @returns false where the signal ended the wait, or all of them ended */
+  /** @returns false where the signal ended the wait, or all of them ended */
   async moved(tx: Buffer, { records, isKnown }: TxProgress, signal: AbortSignal): Promise<boolean> {
     const untilMs = performance.now() + (isKnown ? LONGEST_MS : ASK_AGAIN_MS)
     const notify = createNotify()

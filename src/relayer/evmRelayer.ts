@@ -68,7 +68,7 @@ export interface EvmRelayerState {
 type Row = JobRow<NonceTx>
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 
-/** One signer's jobs: a transaction is valid until its nonce is used. */
+/** Jobs of one signer: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
   protected readonly key: SignerKey | null

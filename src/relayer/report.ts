@@ -14,7 +14,7 @@ export interface OutboxState {
   payer: SolanaRelayerState | null
 }
 
-/** Facts of a network's outbox that an operator has to know; the same that the alarms' rules find. */
+/** The same facts that the alarms' rules find. */
 export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {

@@ -35,7 +35,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   networks?: readonly N[]
   /** Network labels of the chains to start, each spoke with its hub; default: all of the networks. */
   chains?: readonly L[]
-  /** True if to start Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
+  /** Starts Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
   solana?: boolean
   /** Running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
@@ -48,7 +48,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** True if to register a few names at the first start; default: unless a chain is attached. */
+  /** Registers a few names at the first start; default: unless a chain is attached. */
   seeds?: boolean
   /** True if clients of the API are limited; default false. */
   limits?: boolean

@@ -11,7 +11,7 @@ const POLL_MS = 50
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
-  /** True if to ask the testnet. */
+  /** Asks the testnet. */
   testnet?: boolean
   /** Default 30 s. */
   deadlineMs?: number

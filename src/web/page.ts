@@ -54,7 +54,7 @@ const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
 const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
 
-/** True if a browser is shown a page that is there, at a path; null where the API answers. */
+/** Null where the API answers; true if the page is there. */
 export function isPage(url: string): boolean | null {
   const path = url.split('?', 1)[0] ?? ''
   return OTHERS.test(path) ? null : PAGES.test(path)

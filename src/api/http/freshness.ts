@@ -28,7 +28,7 @@ const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
-/** One read at a time, whose answer serves for a while. */
+/** Reads one at a time; the answer serves for a while. */
 export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)

@@ -58,7 +58,7 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
   return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
-/** One transaction per name. @throws ApiError as `quoteEvm` */
+/** A transaction per name. @throws ApiError as `quoteEvm` */
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<Referred<SolanaQuote>> {
   // the label is the same on both networks
   const network = request.isTestnet ? 'testnet' : 'mainnet'

@@ -17,7 +17,7 @@ import { openEns } from './ens.js'
 type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
 
-/** Opens what the options name, else the only network with a deployment, else with chains. @throws ConfigError */
+/** By the options, else the only network with a deployment, else with chains. @throws ConfigError */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
   if (ens) return openEns(draft, ens)

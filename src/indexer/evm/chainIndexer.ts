@@ -237,7 +237,7 @@ export class ChainIndexer {
     return ranges
   }
 
-  /** Writes proved logs with the checkpoint behind them, and the tail that goes on from there. */
+  /** With the checkpoint behind the logs, and the tail that goes on from there. */
   async #write(at: 'backfill' | 'follow', proved: readonly ProvedRange[], extension: Extension | null): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -294,7 +294,7 @@ export class ChainIndexer {
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 
-  /** Proves all logs at the newest known block, whose state each node has. @throws Error where they are others */
+  /** At the newest known block, whose state each node has. @throws Error where the logs are others */
   async #proveHead(tail: readonly TailBlock[] = this.#tail): Promise<void> {
     const { chain, row } = this.#options
     const [top, before] = [tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]

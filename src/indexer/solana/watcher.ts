@@ -185,7 +185,7 @@ export class PaymentWatcher {
   }
 }
 
-/** Loads the state between steps. A failed step drops it: the cursor in the database is the truth then. */
+/** A failed step drops the state between steps: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
   const program = { ...identity, heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)) }
@@ -211,7 +211,7 @@ type Memory = Awaited<ReturnType<typeof load>>
 const isAhead = ({ names, communityNames }: Sequences, { known }: SequenceTracker): boolean =>
   known.names < names || known.communityNames < communityNames
 
-/** The cursor behind a transaction. Slots ascend, except for a transaction that a node listed late. */
+/** Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   return {
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,

@@ -60,7 +60,7 @@ export function sentenceOf(error: unknown): string {
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
-/** Waits for work; an error that is expected gives `fallback` instead. @throws as the work does otherwise */
+/** An error that is expected gives `fallback` instead. @throws as the work does otherwise */
 export function orIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,

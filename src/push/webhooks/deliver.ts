@@ -43,7 +43,7 @@ export interface DeliverPorts {
   signal: AbortSignal
 }
 
-/** State to store after a delivery, and the outcome of one that failed; null where the signal ended it. */
+/** With the outcome of a delivery that failed; null where the signal ended it. */
 export type Delivered = { after: WebhookChange; failure?: { message: string; reason: string } } | null
 
 /**

@@ -179,7 +179,7 @@ export const communityParts = fields({
 export interface CommunityRules {
   /** Prices, at most one per token; empty: free. The first of a network is the quoted one. */
   prices: readonly CommunityPrice[]
-  /** Registration by wallets of the community's own cluster only, for others too; excludes prices. */
+  /** Registration by wallets of the community's own cluster only; excludes prices. */
   ownersOnly: boolean
   /** Milliseconds since 1970; null: at once. */
   startsAtMs: number | null

@@ -46,7 +46,7 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/** Makes an entry public. Names of private entries are not reserved, so a taken one gets a number. */
+/** Names of private entries are not reserved, so a taken one gets a number. */
 function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
@@ -58,7 +58,7 @@ function publish(work: Work, seq: number, cluster: number, key: string): { walle
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** Public form of a private entry; its seq restarts, since the time it was added stays private. */
+/** The seq restarts, since the time a private entry was added stays private. */
 export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,

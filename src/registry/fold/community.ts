@@ -87,7 +87,7 @@ function checkFree(
 const isOwn = (work: Work, { actor, wallet }: RegisterCommunityName, cluster: number | null): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** Stored address of the account whose claim a name is assigned for, null for no assignment or an unknown claim. */
+/** Stored address; null for no assignment or an unknown claim. */
 export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 

@@ -25,7 +25,7 @@ export function isMoving(work: Work, source: number, target: number, moving: rea
   return moving.length > 0 && (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))
 }
 
-/** Moves the names of a whole cluster to another, in slices where there are many. @returns the events of the first */
+/** In slices where there are many names. @returns the events of the first slice */
 export function beginMove(work: Work, move: MoveRow): ChangeEvent[] {
   const { source, target } = move
   const from = wholeCluster(work, source)

@@ -91,7 +91,7 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
 export const ACTOR_BYTES = 80
 const ACTOR = /^\{"actor":"([0-9a-f]{42}|[0-9a-f]{66})"/
 
-/** Signer of a cluster's change by the beginning of its body, which may name a hundred wallets. @throws RangeError */
+/** The body's beginning is enough: the rest may name a hundred wallets. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
   const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')

@@ -64,7 +64,7 @@ export type Event<Tx extends JobTx> =
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** The job after an event. @param head newest block, for `sent` and `refused` of a nonce job */
+/** @param head newest block, for `sent` and `refused` of a nonce job */
 export function apply<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: Event<Tx>,

@@ -81,7 +81,7 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
 export const MOST_AHEAD = 100
 
-/** True if a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
+/** A node has once told an absurd head, up to which nothing would happen. */
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
   sentBlock !== null && sentBlock <= head + MOST_AHEAD
 

@@ -16,7 +16,7 @@ export interface LocalChain extends RunningChain, ChainVerbs {
   readonly wsUrl: string
   /** Of its process. @throws WorldError for a chain that was attached */
   readonly pid: number
-  /** Newest run of its process, ended ones included. @throws WorldError for a chain that was attached */
+  /** Ended runs included. @throws WorldError for a chain that was attached */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>

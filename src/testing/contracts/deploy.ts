@@ -117,7 +117,7 @@ export interface BridgeEnd extends DeployClient {
   readonly owner?: DeployClient['walletClient']
 }
 
-/** Price of messages to a chain: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
+/** `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
 export interface BridgePrice {
   readonly baseWei: bigint
   readonly numerator: bigint

@@ -17,7 +17,7 @@ const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks:
 export interface FaultProxyOptions {
   /** Node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
-  /** Seed of the faults: each follows from seed, method and the call's ordinal, so that the same calls get the same. */
+  /** Each fault follows from seed, method and the call's ordinal: the same calls get the same. */
   seed: number
   /** Default none. */
   faults?: Faults

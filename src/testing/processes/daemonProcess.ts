@@ -124,7 +124,7 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
   }
 }
 
-/** The daemon's reason to stop: what it said last that is not JSON, on one line or a line for each fault. */
+/** Said last and not JSON, on one line or a line for each fault. */
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))

@@ -54,7 +54,7 @@ export async function nextFreePort(preferred: number): Promise<number> {
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
 }
 
-/** Claims a port until this process ends; false where another process, or another user's file, has it. */
+/** Until this process ends; false where another process, or another user's file, has the port. */
 function claim(file: string): boolean {
   try {
     const taken = tryLock(file)

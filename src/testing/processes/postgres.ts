@@ -60,7 +60,7 @@ export interface PreparedPostgres {
 
 let prepared: PreparedPostgres | undefined
 
-/** Makes later servers of this process start from a template: a copy takes a third of initdb's time. */
+/** A copy of a template takes a third of initdb's time. */
 export function preparePostgres(common: PreparedPostgres): void {
   prepared = common
 }

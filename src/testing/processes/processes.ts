@@ -44,7 +44,7 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** True if to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
+  /** Opens an IPC channel to a Node child, which can send messages and sees its launcher end. */
   ipc?: boolean
   /** Signal to the child when this process ends first; default SIGKILL. */
   exitSignal?: NodeJS.Signals
@@ -104,7 +104,7 @@ let guard: ChildProcess | undefined
 /** Running children with the signal that ends each. */
 const guarded = new Map<number, NodeJS.Signals>()
 
-/** The guard of this process, which ends its children after it. @returns its process id */
+/** Ends this process's children after it. @returns the guard's process id */
 export function startGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', detached: true })

@@ -83,7 +83,7 @@ async function createTables({ writer, network, generation, schema, apply }: Rebu
   await writer.query(`SET search_path = ${schema}, public`)
 }
 
-/** One transaction per batch, until at most `leave` remain. */
+/** A transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {
