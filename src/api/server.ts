@@ -21,7 +21,7 @@ const REQUEST_DEADLINE_MS = 15_000
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics'> {
   /** Default 15 s. */
   requestDeadlineMs?: number
-  /** Proxies before this process that may name the client: their number, or their addresses. */
+  /** Proxies that may name the client: their number, or their addresses. */
   trustProxy?: number | readonly string[]
   /** Bounds of sockets in place of the defaults. */
   sockets?: Partial<ConnectionLimits>

@@ -3,7 +3,7 @@ import { PRESET_DATA } from './presetData.js'
 
 type Hex = `0x${string}`
 
-/** Data of a public EVM chain: what a chains file leaves out comes from here. Addresses are lower case. */
+/** A chains file may leave these out. Addresses are lower case. */
 export interface NetworkPreset {
   /** Network label of the interface. */
   readonly label: string

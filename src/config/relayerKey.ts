@@ -13,7 +13,7 @@ type Hex = `0x${string}`
 /** Key of a role on EVM chains: in this process, or a signer elsewhere. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** Place of a key on EVM chains: a keystore file with that of its password, or a signer elsewhere and its address. */
+/** A keystore file with that of its password, or a signer elsewhere and its address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined

@@ -5,7 +5,7 @@ import type { EnsParent } from '../config/chainsFile.js'
 /** Longest time for which an answer counts, and the step of its end: an answer is signed once in a step. */
 const VALID_S = 300
 const STEP_S = 60
-/** Size of the cache: a signature takes a millisecond, or a question to a signer elsewhere. */
+/** A signature takes a millisecond, or a question to a signer elsewhere. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call that was looked up at a resolver. */

@@ -59,7 +59,7 @@ interface Stuck {
 
 interface Read {
   payment: OpenPayment
-  /** Hash of the requirements in force at the payment's block; null where there were no rules. */
+  /** In force at the payment's block; null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
 }

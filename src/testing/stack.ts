@@ -116,7 +116,7 @@ export interface AttachOptions extends Omit<StackOptions<'mainnet', '1'>, 'attac
   rpcUrl: string
 }
 
-/** Starts a local world around a development chain that runs already, which becomes the mainnet's hub, label "1". */
+/** The development chain that runs already becomes the mainnet's hub, label "1". */
 export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 

@@ -97,7 +97,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
   return { testnet, apiKey, withHeaders, errorResponse }
 }
 
-/** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
+/** @param path the route's own, or an alias, documented as deprecated */
 function operation(
   route: Route & { tag: string; example: Example },
   path: string,

@@ -40,7 +40,7 @@ export function amountOf(
   return given[0] && element[given[0]]
 }
 
-/** Quote with the referral that its transactions carry: the 32 bytes of a cluster's id or of an address. */
+/** Its transactions carry the 32 bytes of a cluster's id or of an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
 
 /**

@@ -26,7 +26,7 @@ export type RawReceipt = { logs: RawLog[] } & Record<
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
-/** Logs of our contracts in a range of blocks, with the headers of its ends from the node that gave the logs. */
+/** With the headers of the ends, from the node that gave the logs. */
 export interface LogRange {
   logs: RawLog[]
   first: Header

@@ -2,7 +2,7 @@ import type { Session } from '../generated/client.js'
 import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
-/** A session: wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */
+/** Wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */
 export type StoredSession = Pick<Plain<Session>, 'wallet' | 'signingMs' | 'signature'>
 
 /** A session with the 32-byte hash of its key, and for how long it is good, ms. */

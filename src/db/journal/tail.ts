@@ -63,7 +63,7 @@ export async function writeTail(
   ])
 }
 
-/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
+/** Confirmed blocks whose hashes locate forks below the checkpoint. */
 const KEPT_HASHES_BLOCKS = 128
 
 /** Drops facts of confirmed blocks, and hashes far below. */

@@ -125,7 +125,7 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
     [id],
   )
 
-/** Webhooks of each network by state, and the age of the oldest failure in a row, ms; nothing where there is none. */
+/** By state, with the age of the oldest failure in a row, ms; nothing where there is none. */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(
     db,

@@ -128,7 +128,7 @@ export interface LeadOptions {
 
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
-/** Runs `work` whenever this process leads in the role, until the signal; the work's own fires at the end of a lead. */
+/** Runs `work` while this process leads, until the signal; the work's own fires at the end of a lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
   const onError = sampled(options.onError)

@@ -67,7 +67,7 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-/** A look-up of a cluster, for the wallet `viewer` (stored address): verified in it, it sees private wallets too. */
+/** The wallet `viewer` (stored address), where it is verified in the cluster, sees private wallets too. */
 function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (db: Queryable, network: Network, key: Key, viewer: Buffer | null = null): Promise<ClusterView | null> =>

@@ -49,7 +49,7 @@ const freed = prepare<{ id: Buffer; seq: number }>(
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Sequence numbers of reclaimed payments that bought the names which these payments are for, by the payments' ids. */
+/** Reclaimed payments, by sequence number, that bought these payments' names, by the payments' ids. */
 export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }

@@ -154,7 +154,7 @@ export const findByTypes = (db: Queryable, network: Network, all: readonly { clu
     },
   )
 
-/** The cluster in which an address is verified in public, as of the newest event of the feed. */
+/** As of the newest event of the feed. */
 export interface Bundle {
   generation: number
   newest: number
