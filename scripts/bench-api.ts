@@ -10,6 +10,7 @@ import { createDatabase } from '../src/testing/processes/postgres.js'
 import { ask } from './bench/ask.js'
 import { type Bench, cpuMs, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
+import { addEns, benchEns } from './bench/ens.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
   prepareBench,
@@ -29,7 +30,7 @@ const USAGE = `usage: npm run bench:api -- [options]
   --connections <n>    kept open by the driver (default 16)
   --seconds <n>        of each measurement (default 5)
   --runs <n>           rounds of which the median counts (default 3)
-  --tokens <n>         token exchanges, and changes, of each type of wallet (default 1000)
+  --tokens <n>         token exchanges, and changes, of each type of wallet, and names of ENS (default 1000)
   --profile <dir>      a CPU profile of the daemon
   --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
@@ -45,15 +46,9 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-const registrations = Number(values.registrations)
-const connections = Number(values.connections)
-const seconds = Number(values.seconds)
-const runs = Number(values.runs)
-const tokens = Number(values.tokens)
-if (
-  values.help ||
-  ![registrations, connections, seconds, runs, tokens].every((n) => Number.isSafeInteger(n) && n > 0)
-) {
+const sizes = [values.registrations, values.connections, values.seconds, values.runs, values.tokens].map(Number)
+const [registrations, connections, seconds, runs, tokens] = sizes as [number, number, number, number, number]
+if (values.help || !sizes.every((n) => Number.isSafeInteger(n) && n > 0)) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
 }
@@ -81,6 +76,7 @@ async function main(bench: Bench): Promise<void> {
   const { cli, postgres } = await prepareBench(bench, values.cli)
   const chain = await fillChain(home, registrations, SINGLES)
   onEnd(() => chain.anvil.stop())
+  const ens = await addEns(chain)
   const databaseUrl = await createDatabase(postgres.url, 'api')
   const daemon = await startDaemonProcess({
     ...{ cli, home, chain, databaseUrl },
@@ -95,26 +91,15 @@ async function main(bench: Bench): Promise<void> {
   onEnd(() => bareHttp.child.end('SIGTERM', 1_000))
   console.log(`${thousands(chain.registrations)} registrations, ${connections} connections, ${seconds} s a measurement`)
 
-  const constant = [{ method: 'GET', path: '/constant' } as const]
+  const bare = { requests: [{ method: 'GET', path: '/constant' } as const], holds: '"main"' }
+  const ours = { url: daemon.api, pid: daemon.child.pid }
   const targets: Target[] = [
-    { title: 'bare node:http', url: bareHttp.url, pid: bareHttp.child.pid, requests: constant, holds: '"main"' },
-    { title: 'bare Express', url: bareExpress.url, pid: bareExpress.child.pid, requests: constant, holds: '"main"' },
-    {
-      ...{ title: 'GET /v1/names/address/:address', url: daemon.api, pid: daemon.child.pid },
-      ...{ requests: addressRequests(chain), holds: `"${nameOf(0)}"` },
-    },
-    {
-      ...{ title: 'POST /v1/names (one name)', url: daemon.api, pid: daemon.child.pid },
-      ...{ requests: nameRequests(chain), holds: walletOf(0) },
-    },
-    {
-      ...{ title: 'POST /v1/names/register/check (one name)', url: daemon.api, pid: daemon.child.pid },
-      ...{ requests: checkRequests(chain), holds: '"isAvailable":false' },
-    },
-    {
-      ...{ title: 'GET /v1/names/register/tx/:tx', url: daemon.api, pid: daemon.child.pid },
-      ...{ requests: statusRequests(chain), holds: '"finalized"' },
-    },
+    { title: 'bare node:http', url: bareHttp.url, pid: bareHttp.child.pid, ...bare },
+    { title: 'bare Express', url: bareExpress.url, pid: bareExpress.child.pid, ...bare },
+    { title: 'GET /v1/names/address/:address', ...ours, requests: addressRequests(chain), holds: `"${nameOf(0)}"` },
+    { title: 'POST /v1/names (one name)', ...ours, requests: nameRequests(chain), holds: walletOf(0) },
+    { title: 'POST /v1/names/register/check (one name)', ...ours, requests: checkRequests(chain), holds: ':false' },
+    { title: 'GET /v1/names/register/tx/:tx', ...ours, requests: statusRequests(chain), holds: '"finalized"' },
   ]
   for (const target of targets) await checkAnswer(target)
   const results = targets.map((): Result[] => [])
@@ -127,6 +112,7 @@ async function main(bench: Bench): Promise<void> {
   report(targets, results)
   await benchJoin(daemon.api, daemon.child.pid)
   await benchTokens(daemon.api, databaseUrl, tokens)
+  await benchEns(daemon.api, chain, ens, tokens)
 }
 
 /** Checks the first answer of a kind: wrong answers may be quick ones. */
@@ -143,6 +129,8 @@ const spread = ({ registrations }: BenchChain): number[] =>
 
 const addressRequests = (chain: BenchChain): autocannon.Request[] =>
   spread(chain).map((n) => ({ method: 'GET', path: `/v1/names/address/${walletOf(n)}` }))
+const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
+  singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
 
 const posted = (path: string, body: unknown): autocannon.Request => ({
   ...{ method: 'POST', path, body: JSON.stringify(body) },
@@ -155,9 +143,6 @@ const nameRequests = (chain: BenchChain): autocannon.Request[] =>
 /** Every second name is free. */
 const checkRequests = (chain: BenchChain): autocannon.Request[] =>
   spread(chain).map((n, i) => posted('/v1/names/register/check', [i % 2 === 0 ? nameOf(n) : `free-${n}`]))
-
-const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
-  singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
 
 async function drive({ title, url, pid, requests }: Target, duration: number): Promise<Result> {
   const cpuBeforeMs = cpuMs([pid])

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
@@ -14,7 +13,7 @@ const PAGE = join(import.meta.dirname, '../src/web/page')
 /** Of the libraries in the bundle, whose sources carry none. */
 const NOTICE = '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
-/** Every file that the pages load: name in the browser, and content, gzip in base64. */
+/** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints: { main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
@@ -22,9 +21,7 @@ async function assets(): Promise<Record<string, string>> {
     ...{ jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', banner: { js: NOTICE } },
     ...{ outdir: PAGE, chunkNames: '[name]-[hash]', write: false, logLevel: 'error' },
   })
-  return Object.fromEntries(
-    outputFiles.map(({ path, contents }) => [basename(path), gzipSync(contents, { level: 9 }).toString('base64')]),
-  )
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]))
 }
 
 /** The generated module as the sources give it. @param testWallet module of the test wallet, beside the files */
@@ -40,7 +37,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${hash}'\n`,
     `export const html = ${JSON.stringify(html)}\n`,
-    `export const files: Readonly<Record<string, string>> = ${JSON.stringify(files, null, 2)}\n`,
+    `export const files: Record<string, string> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }
 

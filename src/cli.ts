@@ -56,6 +56,13 @@ program
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
 program
+  .command('import')
+  .description('fill an empty database with another service’s public feed: a replica that serves at once')
+  .argument('<source>', 'URL or path of a file that `clusterd journal export` wrote')
+  .option('--checkpoint <hash...>', 'hash over each network’s events, as its service’s /v1/events/checkpoint gives it')
+  .action(async (source, options) => (await import('./cli/import.js')).importFeed(source, options))
+
+program
   .command('mcp')
   .description('tools for agents (Model Context Protocol) that ask a deployment')
   .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')

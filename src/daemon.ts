@@ -5,6 +5,7 @@ import type { Api } from './api/server.js'
 import { createPermissionSigner } from './chains/evm/airdrop/distributor.js'
 import { relayerAccount } from './chains/evm/relayerAccount.js'
 import type { Config } from './config/index.js'
+import { readReplicas } from './db/journal/replica/replica.js'
 import { createMemory } from './db/journal/restored.js'
 import { createLeasePool } from './db/pg/leader.js'
 import { createListener, type Listener } from './db/pg/notify.js'
@@ -19,6 +20,7 @@ import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
 import { listen, startOpsServer } from './ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from './ops/processMetrics.js'
+import { runWorkers } from './ops/worker.js'
 import { overviewPage } from './opsPage.js'
 import { News } from './push/news.js'
 import { createWebhookMetrics } from './push/webhooks/metrics.js'
@@ -28,6 +30,7 @@ import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { createOutboxMetrics } from './relayer/metrics.js'
 import { type RelayRun, runRelayer } from './relayer/run.js'
 import { relayPlanOf } from './relayer/targets.js'
+import { proofWorker } from './replica.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -55,6 +58,7 @@ export class Daemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
+  readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
@@ -93,10 +97,13 @@ export class Daemon {
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
-  /** @throws Error with one sentence when a chain can't be used (ChainMismatchError, WrongChainError) */
+  /** @throws Error with one sentence when a chain, or the database in these roles, can't be used */
   async start(): Promise<void> {
     const { roles } = this.#config
     const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
+    const replicas = await readReplicas(this.#writePool)
+    if (replicas.size > 0 && roles.some((role) => role !== 'api'))
+      throw new Error('The database was imported, and is read alone: start with `--roles api`.')
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
@@ -111,6 +118,9 @@ export class Daemon {
       if (roles.includes('index'))
         this.#runs.push(runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }))
       this.#startRelayer(ctx, sources)
+      const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
+      const proof = hub && proofWorker(this.#writePool, hub.chain.forUse('judge'))
+      if (proof && replicas.has(network)) this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
     }
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)
@@ -147,7 +157,8 @@ export class Daemon {
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
-    const running = () => Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...loops()])
+    const running = () =>
+      Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...this.#proofs, ...loops()])
     const pools = [this.#readPool, this.#writePool, this.#leases].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Config } from './config/index.js'
 import { readChainStates, type StoredState } from './db/deployment/chainStates.js'
 import { type Leader, readLeaders } from './db/deployment/leaders.js'
+import { readReplicas } from './db/journal/replica/replica.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
@@ -12,6 +13,7 @@ import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { outboxProblems } from './relayer/report.js'
 import type { RelayRun } from './relayer/run.js'
+import { PROOF } from './replica.js'
 
 /** Time within which the database has to answer a probe. */
 const PROBE_LIMIT_MS = 3_000
@@ -51,11 +53,14 @@ export async function readinessOf(sources: StatusSources) {
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const stored = await probed(Promise.all([readChainStates(pool), readLeaders(pool)]), null)
-  const [states, leaders] = stored ?? [[], []]
-  const chains = configured(config).map((chain) => stateOf(chain, runs, { states, leaders }, nowMs))
+  const stored = await probed(Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)]), null)
+  const [states, leaders, replicas] = stored ?? [[], [], new Map<Network, number>()]
+  const chains = configured(config).flatMap(({ role, ...chain }) => {
+    if (!replicas.has(chain.network)) return [stateOf(chain, runs, { states, leaders }, nowMs)]
+    return role === 'hub' ? [{ ...chain, state: null, problem: unproved(chain.network, loops) }] : []
+  })
   const problems = [
-    ...(stored ? unindexed(config, leaders) : [DATABASE_AWAY]),
+    ...(stored ? unindexed(config, leaders).filter(({ network }) => !replicas.has(network)) : [DATABASE_AWAY]),
     ...chains.flatMap(({ network, label, problem }) =>
       problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
     ),
@@ -74,7 +79,7 @@ export async function statusOf(sources: StatusSources) {
     leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),
     chains: chains.map(({ state, problem, ...chain }) => ({
       ...{ ...chain, problem: problem?.text ?? null },
-      ...(state && chainAnswer(state, nowMs)),
+      ...(state ? chainAnswer(state, nowMs) : importedAnswer(replicas.get(chain.network))),
     })),
     loops: loops.states().map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
@@ -96,9 +101,12 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
     otherwise,
   )
 
-function configured({ chains, solana }: StatusSources['config']): { network: Network; label: string }[] {
-  const clusters = NETWORKS.filter((network) => solana[network]).map((network) => ({ network, label: 'solana' }))
-  return [...chains.map(({ network, label }) => ({ network, label })), ...clusters]
+function configured({ chains, solana }: StatusSources['config']) {
+  const clusters = NETWORKS.filter((network) => solana[network])
+  return [
+    ...chains.map(({ network, label, role }) => ({ network, label, role })),
+    ...clusters.map((network) => ({ network, label: 'solana', role: 'spoke' as const })),
+  ]
 }
 
 /**
@@ -126,10 +134,20 @@ function stateOf(
 const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>
   leaders.some((leader) => leader.network === network && leader.role === role)
 
-const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]): Problem[] =>
+const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]) =>
   NETWORKS.filter(
     (network) => chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
-  ).map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}` }))
+  ).map((network) => ({ network, alarm: 'ClusterdNotLed' as const, text: `nobody indexes ${network}` }))
+
+/** Why the names of an imported network are not proved, as far as this process knows; null while they may be. */
+function unproved(network: Network, loops: Loops): Problem | null {
+  const failed = loops.states().find((loop) => loop.name === PROOF && loop.network === network)
+  return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
+}
+
+/** Trust in an imported network. @param block as of which the hub gave its names; 0 before, undefined for no import */
+const importedAnswer = (block?: number): Partial<ReturnType<typeof chainAnswer>> =>
+  block === undefined ? {} : { trust: block > 0 ? 'proved' : 'snapshot', confirmed: block || null }
 
 /** Jobs that are not carried or paid for; not a problem of a service that leaves them to others. */
 const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [

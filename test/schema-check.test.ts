@@ -1,26 +1,17 @@
 import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkSchema, schemaDifference } from '../scripts/schema-check.js'
 import { migrate } from '../src/db/pg/migrate.js'
-import { createDatabase, type Postgres, startPostgres } from '../src/testing/processes/postgres.js'
+import { createDatabase } from '../src/testing/processes/postgres.js'
+import { useServer } from './support/database.js'
 
-let home: string
-let server: Postgres
+const server = useServer()
 let url: string
 
 beforeAll(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-schema-'))
-  server = await startPostgres({ dataDir: path.join(home, 'pg') })
   url = await createDatabase(server.url, 'ours')
   await migrate(url)
-})
-
-afterAll(async () => {
-  await server.stop()
-  fs.rmSync(home, { recursive: true, force: true })
 })
 
 async function execute(sql: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Registers names the way a wallet's frontend would (quote, sign, send, follow the status, look up, read the feed): on
- * the mainnet's hub, over the bridge from a spoke, from Solana, and below a free and a paid community. The world is
- * that of CLUSTERD_HOME, or one started for the demo. Runnable: `npm run demo`.
+ * the mainnet's hub, over the bridge from a spoke, from Solana, and below a free and a paid community. At last one of
+ * them resolves by ENS. The world is that of CLUSTERD_HOME, or one started for the demo. Runnable: `npm run demo`.
  */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -15,11 +15,13 @@ import {
   until,
   type World,
   type WorldHub,
+  type WorldNetwork,
   type WorldSolana,
   type WorldSpoke,
 } from 'clusterd/testing'
-import { createWalletClient, defineChain, formatEther, formatUnits, type Hex, http } from 'viem'
+import { createPublicClient, createWalletClient, defineChain, formatEther, formatUnits, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { normalize } from 'viem/ens'
 
 /** A chain of the world, or its Solana cluster. */
 interface Place {
@@ -52,15 +54,20 @@ const answers = (ops: string): Promise<boolean> =>
 
 async function show(world: World): Promise<void> {
   const { hub, spokes, solana } = world.networks.mainnet
-  for (const chain of [hub, ...spokes.slice(0, 1)]) await register(world, { label: chain.network, chain })
+  const name = await register(world, { label: hub.network, chain: hub })
+  for (const chain of spokes.slice(0, 1)) await register(world, { label: chain.network, chain })
   if (solana) await register(world, { label: 'solana', chain: solana })
   await joinCommunities(world, hub)
+  await showEns(world.networks.mainnet, name)
 }
 
 const freshDigits = (): string => randomBytes(4).toString('hex')
 
-/** Registers a name as a wallet on a chain, and prints its latency where it has to cross to the hub. */
-async function register(world: World, { label, chain }: Place): Promise<void> {
+/**
+ * Registers a name as a wallet on a chain, and prints its latency where it has to cross to the hub.
+ * @returns the name
+ */
+async function register(world: World, { label, chain }: Place): Promise<string> {
   const name = `demo-${freshDigits()}`
   const client = new Client({ url: world.api })
   const evm = privateKeyToAccount(anyOf(world.accounts.evm).privateKey)
@@ -86,6 +93,7 @@ async function register(world: World, { label, chain }: Place): Promise<void> {
   if (!('contracts' in chain && 'hub' in chain.contracts))
     step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
   console.log()
+  return name
 }
 
 /** Registers a name below the world's free community and pays for one below the paid community, as a wallet would. */
@@ -118,6 +126,15 @@ async function joinCommunities(world: World, hub: WorldHub): Promise<void> {
   }
 }
 
+/** Resolves a name below the world's ENS name with viem alone, as any wallet does that knows ENS. */
+async function showEns({ hub, ens }: WorldNetwork, ownName: string): Promise<void> {
+  const contracts = { ensUniversalResolver: { address: ens.universalResolver } }
+  const client = createPublicClient({ chain: { ...localChain(hub), contracts }, transport: http() })
+  const name = normalize(`${ownName}.${ens.parent}`)
+  console.log(`${paint('bold', name)}, as any wallet resolves it`)
+  step('ENS', `${name} → ${await client.getEnsAddress({ name })}`)
+}
+
 function anyOf<T>(accounts: readonly T[]): T {
   const account = accounts[randomBytes(1).readUInt8(0) % accounts.length]
   if (!account) throw new Error('The world file names no accounts: start the world again.')
@@ -137,16 +154,19 @@ interface Call {
   value: string
 }
 
+/** A chain of the world in viem's form. */
+function localChain({ chainId, rpcUrl }: WorldHub | WorldSpoke) {
+  const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: EVM_DECIMALS }
+  return defineChain({ id: chainId, name: 'local', nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } })
+}
+
 /** Sends a quoted transaction on a local chain. @returns its hash */
 async function send(
   chain: WorldHub | WorldSpoke,
   account: ReturnType<typeof privateKeyToAccount>,
   { to, data, value }: Call,
 ): Promise<Hex> {
-  const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: EVM_DECIMALS }
-  const rpcUrls = { default: { http: [chain.rpcUrl] } }
-  const local = defineChain({ id: chain.chainId, name: 'local', nativeCurrency, rpcUrls })
-  const wallet = createWalletClient({ account, chain: local, transport: http() })
+  const wallet = createWalletClient({ account, chain: localChain(chain), transport: http() })
   return wallet.sendTransaction({ to, data, value: BigInt(value) })
 }
 

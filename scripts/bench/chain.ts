@@ -19,7 +19,7 @@ import { rawLogs } from './rawLogs.js'
 const BIDS_A_TRANSACTION = 500
 const SINGLES_A_BLOCK = 100
 const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
-const CHAIN_ID = 900_000_901
+export const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
 const CONFIRMATION_BLOCKS = 2
 /** Empty blocks behind the last bid, so that even a short chain is indexed in ranges and not block by block. */
@@ -60,11 +60,8 @@ export async function fillChain(
   singles = 0,
   confirmation = { blocks: CONFIRMATION_BLOCKS },
 ): Promise<BenchChain> {
-  const anvil = await startAnvil({
-    chainId: CHAIN_ID,
-    logFile: `${home}/anvil.log`,
-    extraArgs: ['--disable-block-gas-limit'],
-  })
+  const extraArgs = ['--disable-block-gas-limit']
+  const anvil = await startAnvil({ chainId: CHAIN_ID, logFile: `${home}/anvil.log`, extraArgs })
   const { rpcUrl } = anvil
   const chain = { ...foundry, id: CHAIN_ID }
   const transport = http(rpcUrl, { timeout: 60_000 })
@@ -103,14 +100,7 @@ export async function fillChain(
   if (logged !== registrations) throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
   const config = {
     ...{ network: 'mainnet', label: '1', role: 'hub', chainId: CHAIN_ID, rpcUrls: [rpcUrl], contract: hub, startBlock },
-    ...{
-      endpoint: deployed.endpoint,
-      eid: EID,
-      confirmation,
-      local: true,
-      pollMs: 500,
-      wsUrl: anvil.wsUrl,
-    },
+    ...{ endpoint: deployed.endpoint, eid: EID, confirmation, local: true, pollMs: 500, wsUrl: anvil.wsUrl },
   }
   let emitted = registrations
   const mineBids = async (count: number): Promise<number> => {

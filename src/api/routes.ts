@@ -48,8 +48,20 @@ const V01: Tagged = {
   'v0.1 authentication': authRoutesV01,
 }
 
-/** Every route, in the order in which they are tried. */
+/** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
+
+/** Tags whose routes ask for more than a feed tells, or write. */
+const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds', 'Authentication', 'API keys'].concat([
+  'v0.1 registration',
+  'v0.1 communities',
+  'v0.1 authentication',
+])
+
+/** Routes that a replica, filled from another service's feed, has no answer to; the networks are configuration. */
+export const beyondFeed: ReadonlySet<Route> = new Set(
+  BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
+)
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)

@@ -5,15 +5,13 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
 import { type ConnectionLimits, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
-import { PREFLIGHT_HEADERS } from './http/headers.js'
 import { createGate } from './limits/gate.js'
-import { routes } from './routes.js'
+import { beyondFeed, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
-import { createPageServer, NONE, PAGES } from './shell.js'
+import { createShell } from './shell.js'
 import { profile } from './v1/lookups.js'
-import { pageAnswer } from './webPage.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
 const REQUEST_DEADLINE_MS = 15_000
@@ -21,7 +19,7 @@ const REQUEST_DEADLINE_MS = 15_000
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics'> {
   /** Default 15 s. */
   requestDeadlineMs?: number
-  /** Proxies that may name the client: their number, or their addresses. */
+  /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
   /** Bounds of sockets in place of the defaults. */
   sockets?: Partial<ConnectionLimits>
@@ -38,32 +36,30 @@ export function createApi(deps: ApiDeps) {
     if (isClosing) exchange.res.shouldKeepAlive = false
     answer(exchange, ...answered)
   }
-  const serving = { finish, gate: createGate(deps.limits ?? null, deps.pool) }
+  const serving = { finish, beyondFeed, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
-  const servePage = createPageServer(serving)
-  // the page of a name has any first part of a path
-  const match = createRouter([...routes.filter((route) => route !== profile), ...PAGES, profile])
-  const { trustProxy = 0 } = deps
-  const isTrusted =
-    typeof trustProxy === 'number'
-      ? (_address: string, hop: number) => hop < trustProxy
-      : proxyAddress.compile([...trustProxy])
+  const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
+  // the page of a name has any first part of a path: the shell serves it after its documents
+  const match = createRouter(routes.filter((route) => route !== profile))
+  const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
     if (!isServed(req, res)) return
-    // a preflight that is refused would hide from the page what the request itself is answered
-    if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
-    const { route, params } = match(req) ?? { route: NONE, params: {} }
-    const client = { ip: proxyAddress(req, isTrusted), startedMs: performance.now() }
-    const exchange = { ...{ req, res, params, route: route.path }, ...client }
-    const shown = route === profile ? pageAnswer(req) : null
-    if ('answerOf' in route) servePage(exchange, route.answerOf)
-    else if (shown) servePage(exchange, () => shown)
-    else serveRoute(route, exchange)
+    const found = match(req)
+    if (!found) return void shell(req, res)
+    const { route, params } = found
+    serveRoute(route, {
+      req,
+      res,
+      route: route.path,
+      params,
+      ip: proxyAddress(req, isTrusted),
+      startedMs: performance.now(),
+    })
   }
   let closeUnused = () => {}
   const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   return {
-    /** The request listener: routes and pages. */
+    /** The request listener: the routes, and Express around them. */
     listener,
     /** Options for `http.createServer(api.limits, api.listener)`. */
     limits: SERVER_LIMITS,

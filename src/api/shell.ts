@@ -1,51 +1,80 @@
-import { pages, reference } from '../web/page.js'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Answer, messageOf, okJson } from './http/answer.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
+import { PREFLIGHT_HEADERS } from './http/headers.js'
+import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decoded } from './serving/router.js'
 import { type Serving, unhurried } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
-import { fileAnswer, htmlAnswer, indexAnswer, pageAnswer } from './webPage.js'
+import { profile } from './v1/lookups.js'
+import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
+/** Pattern of what matches no route. */
+const NONE = 'none'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
-/** Answered beside the API's routes. */
-export interface Page {
-  method: 'get'
-  path: string
-  answerOf(exchange: Exchange): Answer
-}
-const page = (path: string, answerOf: Page['answerOf']): Page => ({ method: 'get', path, answerOf })
-
-export const PAGES: readonly Page[] = [
-  page('/', ({ req }) => indexAnswer(req)),
-  page('/assets/:build/:file', ({ params }) => fileAnswer(pages, params)),
-  page('/docs', () => htmlAnswer(reference)),
-  page('/docs/:build/:file', ({ params }) => fileAnswer(reference, params)),
-  ...Object.entries(openApiDocuments).map(([path, document]) => {
-    let made: Answer | undefined
-    return page(path, () => (made ??= okJson(Buffer.from(JSON.stringify(document())))))
-  }),
-]
-
-export const NONE = page('none', ({ req }) => {
-  const refusal = decoded(req.url ?? '') === null ? NO_PATH : NO_ROUTE
-  return pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal)
-})
-
-/** Each request counts as a look-up of its address. */
-export const createPageServer =
-  ({ finish, gate }: Serving) =>
-  (exchange: Exchange, answerOf: Page['answerOf']): void => {
+/**
+ * Creates the application around the API's routes: pages, documents and reference, preflights, and errors.
+ * @param trustProxy proxies before this process, as Express's `trust proxy`
+ */
+export function createShell(
+  { finish, gate }: Serving,
+  serveRoute: (route: typeof profile, exchange: Exchange) => void,
+  trustProxy: number | readonly string[],
+): Express {
+  const app = express()
+  app.set('trust proxy', trustProxy)
+  for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)
+  const serve = (exchange: Exchange, answerOf: () => Answer): void => {
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
-      finish(exchange, messageOf(answerOf(exchange)), meter.fields())
+      finish(exchange, messageOf(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
       const refusal = messageOf(errorAnswer(error))
       unhurried(error, gate.lingerMs, exchange, () => finish(exchange, refusal, meter.fields(), error))
     }
   }
+  const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>
+    app.get(path, (req, res) => {
+      const exchange = ofExpress(req, res, path)
+      serve(exchange, () => answerOf(exchange))
+    })
+  for (const [path, document] of Object.entries(openApiDocuments)) {
+    let made: Answer | undefined
+    add(path, () => (made ??= okJson(Buffer.from(JSON.stringify(document())))))
+  }
+  add('/', ({ req }) => indexAnswer(req))
+  add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
+  add('/docs', () => referenceAnswer)
+  add('/docs/:build/:file', ({ params }) => referenceFileAnswer(params))
+  app.get(profile.path, (req, res) => {
+    const exchange = ofExpress(req, res, profile.path)
+    const page = pageAnswer(req)
+    if (page) serve(exchange, () => page)
+    else serveRoute(profile, exchange)
+  })
+  const serveNone = (req: Request, res: Response) => {
+    const refusal = decoded(req.url) === null ? NO_PATH : NO_ROUTE
+    serve(ofExpress(req, res, NONE), () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal))
+  }
+  app.use((req: Request, res: Response) => {
+    // a preflight that is refused would hide from the page what the request itself is answered
+    if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
+    serveNone(req, res)
+  })
+  // four parameters mark an error handler: Express itself refuses paths that can't be decoded
+  app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) => serveNone(req, res))
+  return app
+}
+
+const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
+  ...{ req, res, route },
+  params: req.params as Readonly<Record<string, string>>,
+  ip: req.ip,
+  startedMs: performance.now(),
+})

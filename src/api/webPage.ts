@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isPage, pages, type Site } from '../web/page.js'
+import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
 import { type Answer, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
@@ -12,25 +12,28 @@ const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.jso
 export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
-export function pageAnswer({ method, url = '', headers }: Asked): Answer | null {
-  const isBrowser = (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html')
-  const isFound = isBrowser ? isPage(url) : null
-  return isFound === null ? null : htmlAnswer(pages, isFound ? 200 : 404)
+export function pageAnswer(req: Asked): Answer | null {
+  const isBrowser = (req.method === 'GET' || req.method === 'HEAD') && req.headers.accept?.includes('text/html')
+  const found = isBrowser ? pageAt(req.url ?? '') : null
+  return found && fileAnswer(found.file, req, { status: found.isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 }
 
-export const htmlAnswer = ({ html: text, policy }: Site, status = 200): Answer => ({
-  status,
-  content: { type: 'text/html; charset=utf-8', text, policy },
-  headers: { vary: 'accept', 'cache-control': 'no-cache' },
-})
+/** Answer with a file of the pages. */
+export function assetAnswer(req: Asked, { build, file }: Readonly<Record<string, unknown>>): Answer {
+  const found = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
+  return found
+    ? fileAnswer(found, req)
+    : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
+}
 
-/** Answer with a file of a site, always compressed: browsers alone ask for it. */
-export function fileAnswer(site: Site, { build, file = '' }: Readonly<Record<string, string>>): Answer {
-  const text = build === site.build ? site.files.get(file) : undefined
-  if (!text) return errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
+
+function fileAnswer(file: PageFile, { headers }: Asked, { status = 200, vary = 'accept-encoding' } = {}): Answer {
+  const { type, text, cacheControl, policy } = file
+  const isGzipped = GZIP.test(String(headers['accept-encoding'] ?? ''))
   return {
-    status: 200,
-    content: { type: `text/${file.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`, text, policy: site.policy },
-    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' },
+    status,
+    content: { type, text: isGzipped ? gzipped(file) : text, policy },
+    headers: { vary, 'cache-control': cacheControl, ...(isGzipped && { 'content-encoding': 'gzip' }) },
   }
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -60,6 +60,14 @@ afterEach(() => {
   }
 })
 
+/** A client of a service that answers so. */
+async function clientOf(listener: RequestListener): Promise<Client> {
+  const server = createServer(listener)
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
 /**
  * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation
  * ends with the 20th.
@@ -70,7 +78,7 @@ async function feedOf(count: number) {
   const event = (i: number) => ({ id: `m-1-${i}` })
   const json = (res: ServerResponse, status: number, body: object) =>
     res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  const server = createServer((req, res) => {
+  const client = await clientOf((req, res) => {
     const { pathname, searchParams } = new URL(req.url!, 'http://here')
     if (pathname === '/v1/events') {
       const start = Number(searchParams.get('nextPage') ?? 0)
@@ -89,25 +97,18 @@ async function feedOf(count: number) {
     length++
     setTimeout(() => req.socket.destroy(), 20)
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
   return { client, resumes }
 }
 
 /** A service without events, whose stream beats for ever. */
-async function silentFeed(): Promise<Client> {
-  const server = createServer((req, res) => {
+const silentFeed = (): Promise<Client> =>
+  clientOf((req, res) => {
     if (!req.url!.startsWith('/v1/events/stream'))
       return void res.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"resume":"0"}')
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     const beat = setInterval(() => res.write(': beat\n\n'), 20)
     res.on('close', () => clearInterval(beat))
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-}
 
 async function first(count: number, client: Client, options: EventsOptions = {}) {
   const events = []
@@ -149,21 +150,18 @@ describe('events', () => {
   it('are no other feed where the check of them was called off', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
-    const server = createServer((req, res) => {
+    const client = await clientOf((req, res) => {
       const isPage = !req.url!.startsWith('/v1/events/checkpoint')
       if (isPage) stop.abort(reason)
       const body = isPage ? { items: [], resume: '0' } : { generation: 1, count: 3, hash: '0x' }
       res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     })
-    servers.push(server)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
     await expect(client.verifyFeed({ signal: stop.signal })).rejects.toBe(reason)
   })
 
   it('are checked within the time for all of it, though each page comes in time', async () => {
     let pages = 0
-    const server = createServer((req, res) => {
+    const client = await clientOf((req, res) => {
       const isPage = !req.url!.startsWith('/v1/events/checkpoint')
       const items = isPage ? [{ id: `m-1-${++pages}` }] : []
       const body = isPage
@@ -172,9 +170,6 @@ describe('events', () => {
       const answer = () => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       setTimeout(answer, isPage ? 50 : 0)
     })
-    servers.push(server)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
     const checked = client.verifyFeed({ timeoutMs: 400 }).catch((error: unknown) => error)
     expect(await Promise.race([checked, sleep(3_000, 'it goes on')])).toMatchObject({ code: 'timeout' })
     const told = pages
@@ -200,7 +195,7 @@ describe('events', () => {
   })
 
   it('end by a signal at the event that it came with, in a page and in a piece of the stream', async () => {
-    const server = createServer((req, res) => {
+    const client = await clientOf((req, res) => {
       const { pathname, searchParams } = new URL(req.url!, 'http://here')
       if (pathname !== '/v1/events/stream') {
         const items = searchParams.has('nextPage') ? [] : [{ id: 'a' }, { id: 'b' }]
@@ -211,9 +206,6 @@ describe('events', () => {
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       res.write('id: 3\ndata: {"id":"c"}\n\nid: 4\ndata: {"id":"d"}\n\n')
     })
-    servers.push(server)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const client = new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
     for (const last of ['a', 'c']) {
       const stop = new AbortController()
       const seen: string[] = []

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
 import { parseChainsFile, readConfig, readEnvironment } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
@@ -12,6 +12,7 @@ const withChain = (changes: Record<string, unknown>) => {
 }
 
 const FEED = `0x${'22'.repeat(20)}`
+const folder = useFolder()
 
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
@@ -187,7 +188,6 @@ describe('the environment', () => {
     [{ ROLES: 'index' }, null],
     [{ TOKEN_KEY: `0x${'01'.repeat(32)}` }, null],
   ])('has no secret in its database: %o', (env, sentence) => {
-    const folder = mkdtempSync(join(tmpdir(), 'clusterd-config-'))
     const solana = {
       mainnet: { rpcUrls: ['http://x'], programId: '1'.repeat(32), feeds: { solUsd: FEED, ethUsd: FEED } },
     }
@@ -196,7 +196,6 @@ describe('the environment', () => {
     const read = () => readConfig({ ...env, DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: chains })
     if (sentence) expect(read).toThrow(sentence)
     else expect(read).not.toThrow()
-    rmSync(folder, { recursive: true })
   })
 })
 

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
 import { wishesOf } from './desired.js'
 import { presetOf } from './presets.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-deployment-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = useFolder()
 const file = join(folder, 'chains.json')
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

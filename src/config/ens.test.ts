@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
 import { parseChainsFile, parseDraft, readConfig } from './index.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-ens-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = useFolder()
 
 const example = JSON.parse(readFileSync('examples/chains.json', 'utf8')) as object
 const of = (parent: string) => ({ parent, resolver: `0x${'E5'.repeat(20)}`, chainId: 1 })

@@ -63,7 +63,7 @@ const limit = z.coerce.number().int().min(1).max(10_000_000)
 
 const proxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
 
-/** A number of hops, or addresses. */
+/** A number of hops, or addresses, as Express's `trust proxy` takes them. */
 const proxies = z.union(
   [
     z.coerce.number().int().min(0).max(16),

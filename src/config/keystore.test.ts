@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
 import { readEnvironment } from './environment.js'
 import { openKeystore, sealKeystore } from './keystore.js'
 import { keyOfRole, solanaKeyOf } from './relayerKey.js'
@@ -81,8 +81,7 @@ describe('a keystore file of ours', () => {
 })
 
 describe('the relayer’s keys', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'clusterd-keystore-'))
-  afterAll(() => rmSync(folder, { recursive: true }))
+  const folder = useFolder()
   const file = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)

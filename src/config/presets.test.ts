@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
 import { NETWORK_LABELS } from '../registry/primitives/network.js'
 import { labelsOf, parseChainsFile, presetOf, readChains, readDraft } from './index.js'
 
@@ -81,8 +81,7 @@ describe('a preset', () => {
 })
 
 describe('a draft', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'clusterd-draft-'))
-  afterAll(() => rmSync(folder, { recursive: true }))
+  const folder = useFolder()
   const fileOf = (content: object) => {
     const file = join(folder, 'chains.json')
     writeFileSync(file, JSON.stringify(content))

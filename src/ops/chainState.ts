@@ -1,8 +1,11 @@
 import type { Network } from '../registry/primitives/network.js'
 import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 
-/** Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. */
-export type Trust = 'proved' | 'compared' | 'trusted'
+/**
+ * Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. Of what was
+ * imported the service that gave it (`snapshot`) until the hub has named the owner of each name.
+ */
+export type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
 /** Times are Unix ms. */
 export interface ChainState {

@@ -33,6 +33,7 @@ export {
   type SeedCommunities,
   type SolanaAccount,
   type World,
+  type WorldEns,
   type WorldHub,
   type WorldNetwork,
   type WorldSolana,

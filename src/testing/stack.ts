@@ -5,7 +5,7 @@ import type { LocalChain } from './chains/localChain.js'
 import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
 import { assertWhole, WorldError } from './chains/verbs.js'
 import { seedCommunities } from './communitySeeds.js'
-import { writeChains } from './contracts/localContracts.js'
+import { connectEns, writeChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
@@ -140,8 +140,9 @@ async function build<N extends Network>(
       ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
   ])
-  writeChains(sandbox.home, chains, solana, blockMs)
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
+  await connectEns(hubsOf(chains), at.api)
+  writeChains(sandbox.home, chains, solana, blockMs)
   const [seeds] = await allSettledOrThrow([
     !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
     startDaemon(sandbox, {
@@ -240,6 +241,7 @@ function describeNetwork(
   return {
     hub: describeChain(hub, (app) => ({ hub: app, token: hub.token! })),
     spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
+    ens: hub.ens!,
     ...(solana && {
       solana: {
         rpcUrl: solana.rpcUrl,

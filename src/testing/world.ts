@@ -23,6 +23,7 @@ export interface World<N extends Network = Network> {
 export interface WorldNetwork {
   hub: WorldHub
   spokes: WorldSpoke[]
+  ens: WorldEns
   solana?: WorldSolana
 }
 
@@ -46,6 +47,16 @@ export interface WorldHub extends WorldChain {
 
 export interface WorldSpoke extends WorldChain {
   contracts: { spoke: Hex; endpoint: Hex; communityPayments: Hex }
+}
+
+/** ENS on the hub's chain, where names below `parent` resolve: `universalResolver` is viem's `ensUniversalResolver`. */
+export interface WorldEns {
+  registry: Hex
+  universalResolver: Hex
+  /** The EnsResolver of `parent`, in the registry and behind the universal resolver. */
+  resolver: Hex
+  /** `local.eth`, on testnet `local-testnet.eth`. */
+  parent: string
 }
 
 export interface WorldSolana {
@@ -145,6 +156,7 @@ const OPERATORS = [
   'seedTraveller',
   'airdropOperator',
   'treasurer',
+  'ensGateway',
 ] as const
 
 /** Account of a role, none of which is among `worldAccounts`. */

@@ -1,31 +1,22 @@
 import { gzipSync } from 'node:zlib'
 import { NAME_PATTERN } from '../registry/primitives/nameRule.js'
-import * as assets from './generated/assets.js'
-import { PAGE_POLICY, REFERENCE_POLICY } from './policy.js'
-import * as swagger from './reference/generated/files.js'
+import { build, files, html } from './generated/assets.js'
+import { PAGE_POLICY } from './policy.js'
 
-/** A page as served, with the files that it loads. */
-export interface Site {
-  html: string
+/** The pages and their files, as served. */
+
+export interface PageFile {
+  type: string
+  text: string
+  cacheControl: string
   /** Content security policy. */
   policy: string
-  /** Part of the files' paths: another build has others. */
-  build: string
-  /** Files by their names, gzip. */
-  files: Map<string, Buffer>
 }
 
-type Generated = Pick<Site, 'html' | 'build'> & { files: Readonly<Record<string, string>> }
-
-const siteOf = ({ html, build, files }: Generated, policy: string): Site => ({
-  ...{ html, policy, build },
-  files: new Map(Object.entries(files).map(([name, packed]) => [name, Buffer.from(packed, 'base64')])),
-})
-
-/** The pages. */
-export const pages = siteOf(assets, PAGE_POLICY)
-/** Swagger UI over the OpenAPI documents, from this service alone. */
-export const reference = siteOf(swagger, REFERENCE_POLICY)
+export const page: PageFile = {
+  ...{ type: 'text/html; charset=utf-8', text: html },
+  ...{ cacheControl: 'no-cache', policy: PAGE_POLICY },
+}
 
 /** Chains of a daemon. */
 interface Chains {
@@ -42,23 +33,46 @@ export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
   const evm = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
   const cluster = (solana.mainnet ?? solana.testnet)?.rpcUrls[0] ?? null
   const { testWallet } = await import('./generated/testWallet.js')
-  pages.files.set('test-wallet.js', gzipSync(testWallet))
+  files['test-wallet.js'] = testWallet
   const content = JSON.stringify({ evm, solana: cluster }).replaceAll('"', '&quot;')
-  const script = `<script type="module" src="/assets/${pages.build}/test-wallet.js"></script>`
-  pages.html = pages.html.replace('</head>', `<meta name="test-wallet" content="${content}">${script}</head>`)
+  const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
+  page.text = page.text.replace('</head>', `<meta name="test-wallet" content="${content}">${script}</head>`)
   const origins = [...evm.map(({ rpcUrl }) => rpcUrl), cluster ?? '']
-  pages.policy = pages.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
+  page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
 const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
 
-/** Null where the API answers; true if the page is there. */
-export function isPage(url: string): boolean | null {
+/** Page that a browser is shown at a path, and whether one is there; null where the API answers. */
+export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
   const path = url.split('?', 1)[0] ?? ''
-  return OTHERS.test(path) ? null : PAGES.test(path)
+  if (OTHERS.test(path)) return null
+  return { file: page, isFound: PAGES.test(path) }
 }
 
 /** The reference has the path of the name `docs`. */
 export const pagePathOf = (name: string): string => (name === 'docs' ? '/?q=docs' : `/${name}`)
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+/** A file of the pages; null when this build has none of that name. */
+export function pageFile(ofBuild: string, name: string): PageFile | null {
+  const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+  if (text === undefined || !type) return null
+  return { type, text, cacheControl: 'public, max-age=31536000, immutable', policy: PAGE_POLICY }
+}
+
+const compressed = new Map<string, Buffer>()
+
+/** A file's text as gzip, compressed once. */
+export function gzipped({ text }: PageFile): Buffer {
+  const bytes = compressed.get(text) ?? gzipSync(text)
+  compressed.set(text, bytes)
+  return bytes
+}

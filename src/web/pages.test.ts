@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { find, pathOfName } from './page/lib/search.js'
-import { isPage, pagePathOf } from './page.js'
+import { pageAt, pagePathOf } from './page.js'
 
 describe('a search', () => {
   const signature = '5'.repeat(88)
@@ -28,14 +28,14 @@ describe('a search', () => {
 describe('paths', () => {
   it.each(['/', '/alice', '/alice/', '/club/alice', '/tx/0xabc', '/address/0xabc', '/@account', '/docs', '/v1'])(
     '%s is a page',
-    (path) => expect(isPage(`${path}?testnet=true`)).toBe(true),
+    (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true),
   )
   it.each(['/a.b', '/a/b/c', `/${'a'.repeat(33)}`, '/a/b.c'])('%s is no page', (path) => {
-    expect(isPage(path)).toBe(false)
+    expect(pageAt(path)?.isFound).toBe(false)
   })
   it.each(['/v1/names', '/v0.1/name/x', '/assets/a/b.js', '/image/a.svg', '/bundles/assign', '/docs/a'])(
     '%s is not the pages’',
-    (path) => expect(isPage(path)).toBeNull(),
+    (path) => expect(pageAt(path)).toBeNull(),
   )
 
   it('of every name lead to its page, here and there', () => {
@@ -43,7 +43,7 @@ describe('paths', () => {
       expect(pathOfName(name)).toBe(pagePathOf(name))
       const path = pathOfName(`${name}/bob`)
       // who has a path of its own elsewhere has none here
-      expect(path !== null).toBe(isPage(`/${name}/bob`) !== null)
+      expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
     }
   })
 })

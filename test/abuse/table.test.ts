@@ -3,11 +3,12 @@ import http from 'node:http'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
-import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
+import { bid, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { testGateway } from '../support/ens.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** Row of the table: sent as it stands, once the words in braces are filled in. */
 interface Row {
@@ -26,19 +27,19 @@ const rows = readFileSync(new URL('./table.txt', import.meta.url), 'utf8')
       : [{ line: i + 1, request: request!, body: body!, expected }]
   })
 
-let anvil: Anvil
-let world: ApiWorld
+const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
+const world = useWorld(() =>
+  startApi({
+    rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
+    shareKey: Buffer.alloc(32, 5),
+    ens: testGateway(),
+  }),
+)
 const people: Record<string, Member> = {}
 const words: Record<string, string> = {}
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 })
-  world = await startApi({
-    rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
-    shareKey: Buffer.alloc(32, 5),
-    ens: testGateway(),
-  })
   const [alice, bob] = [await memberOf(world), await memberOf(world)]
   Object.assign(people, { alice, bob })
   const tx = randomHash()
@@ -59,8 +60,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   agent.destroy()
-  await world?.stop()
-  await anvil?.stop()
 })
 
 /** Bodies that are no text. */

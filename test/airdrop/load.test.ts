@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
@@ -12,34 +11,27 @@ import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
-import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { loadRows, type Row, storedOf } from '../support/airdrop.js'
-import { startMigrated } from '../support/migrated.js'
+import { useDatabase } from '../support/database.js'
+import { useFolder } from '../support/folder.js'
 
-let home: string
-let postgres: Postgres
+const home = useFolder()
+const database = useDatabase()
 let pool: pg.Pool
 let printed: string[]
 let told: string[]
 let communities = 0
 let community: string
 
-beforeAll(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-load-'))
-  postgres = await startMigrated(path.join(home, 'pg'))
-  pool = createPool({ url: postgres.url, max: 3, applicationName: 'test' })
-  vi.stubEnv('DATABASE_URL', postgres.url)
+beforeAll(() => {
+  pool = database.pool
+  vi.stubEnv('DATABASE_URL', database.url)
   vi.stubEnv('CLUSTERD_CHAINS', path.join(home, 'chains.json'))
 })
-afterAll(async () => {
-  vi.unstubAllEnvs()
-  await pool.end()
-  await postgres.stop()
-  fs.rmSync(home, { recursive: true, force: true })
-})
+afterAll(() => vi.unstubAllEnvs())
 beforeEach(() => {
   community = `c${++communities}`
   printed = []

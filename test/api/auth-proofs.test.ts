@@ -13,7 +13,8 @@ import { createContexts } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { startAnvil } from '../../src/testing/chains/anvil.js'
+import { useWorld } from '../support/useWorld.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
 
@@ -22,13 +23,12 @@ const golden = (name: string) =>
 const smart = golden('smart-wallets')
 
 let world: ApiWorld
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 const solana = solanaAccount()
 
 const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 })
   const client = createWalletClient({ transport: http(anvil.rpcUrl) })
   const [from] = await client.getAddresses()
   const deploy = (data: Hex) => client.sendTransaction({ account: from!, chain: null, data })
@@ -36,10 +36,7 @@ beforeAll(async () => {
   await deploy(testSmartWalletFactoryBytecode)
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl } })
 })
-afterAll(async () => {
-  await world.stop()
-  await anvil.stop()
-})
+afterAll(() => world.stop())
 
 const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
 const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)

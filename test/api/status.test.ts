@@ -5,7 +5,6 @@ import {
   type Hex,
   http,
   parseAbi,
-  parseEther,
   type TransactionReceipt,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -14,17 +13,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { holdBlocks } from '../support/miner.js'
+import { useWorld } from '../support/useWorld.js'
 import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
-const MINUTE_MS = 60_000
 
 let world: ApiWorld
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: foundry.id }))
 let hub: Hex
 const account = mnemonicToAccount(TEST_MNEMONIC)
 const clients = () => {
@@ -37,16 +36,12 @@ const clients = () => {
 }
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: foundry.id })
   const { address } = account
   const roles = { owner: address, relayer: address, pauser: address }
   hub = (await deployHub({ ...clients(), eid: 30_101, minimumWei: MINIMUM_WEI, ...roles })).app
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl }, contract: hub.toLowerCase() as Hex })
 })
-afterAll(async () => {
-  await world.stop()
-  await anvil.stop()
-})
+afterAll(() => world.stop())
 
 const statusOf = async (tx: string, query = '') => {
   const { status, body, headers } = await world.get(`/v1/names/register/tx/${tx}${query}`)
@@ -57,14 +52,8 @@ const statusOf = async (tx: string, query = '') => {
   return { http: status, ...body }
 }
 
-interface Send {
-  nonce?: number
-  gasPrice?: bigint
-  amountWei?: bigint
-}
-
 /** Sends a registration as a wallet does; with a given gas a reverting one is sent too. */
-function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIMUM_WEI }: Send = {}): Promise<Hex> {
+function register(names: readonly string[], amountWei = MINIMUM_WEI): Promise<Hex> {
   return clients().walletClient.writeContract({
     address: hub,
     abi: ABI,
@@ -72,8 +61,6 @@ function register(names: readonly string[], { nonce, gasPrice, amountWei = MINIM
     args: [names.map(() => amountWei), names.map((name) => toHex(nameToWord(name)))],
     value: amountWei * BigInt(names.length),
     gas: 500_000n,
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(gasPrice === undefined ? {} : { gasPrice }),
   })
 }
 
@@ -216,7 +203,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
   })
 
   it('answers invalid for a reverted transaction once it is confirmed', async () => {
-    const hash = await register([freshName()], { amountWei: 1n })
+    const hash = await register([freshName()], 1n)
     expect((await minedReceipt(hash)).status).toBe('reverted')
     expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { have: 0, need: 2 } })
     await confirm(3)
@@ -245,59 +232,6 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await mine(1)
   })
 
-  it('follows a sped-up transaction to its replacement', async () => {
-    const name = freshName()
-    let first: Hex = '0x'
-    let second: Hex = '0x'
-    await withoutMining(async () => {
-      const nonce = await clients().publicClient.getTransactionCount({ address: account.address })
-      first = await register([name], { nonce, gasPrice: parseEther('0.000000005') })
-      expect(await statusOf(first)).toMatchObject({ status: 'pending' })
-      second = await register([name], { nonce, gasPrice: parseEther('0.00000005') })
-    })
-    await confirm(4)
-    expect(await statusOf(first)).toMatchObject({ status: 'pending', reason: 'replaced', replacedBy: second })
-    await world.append('mainnet', (await bidsOf(second, [name])).entries)
-    expect(await statusOf(first)).toMatchObject({
-      tx: first,
-      status: 'finalized',
-      reason: 'replaced',
-      replacedBy: second,
-      hubTx: second,
-      names: [{ name, outcome: 'won' }],
-    })
-  })
-
-  it('answers invalid for a cancelled transaction, for good', async () => {
-    let first: Hex = '0x'
-    await withoutMining(async () => {
-      const nonce = await clients().publicClient.getTransactionCount({ address: account.address })
-      first = await register([freshName()], { nonce, gasPrice: parseEther('0.000000005') })
-      expect(await statusOf(first)).toMatchObject({ status: 'pending' })
-      const cancel = { to: account.address, nonce, gasPrice: parseEther('0.00000005') }
-      await clients().walletClient.sendTransaction(cancel)
-    })
-    await confirm(4)
-    for (let i = 0; i < 2; i++) {
-      const replaced = { status: 'invalid', reason: 'replaced', replacedBy: expect.any(String) }
-      expect(await statusOf(first)).toMatchObject(replaced)
-    }
-    expect(await rememberedRow(first)).toMatchObject({ verdict: 'replaced' })
-  })
-
-  it('forgets a dropped transaction after half an hour', async () => {
-    let hash: Hex = '0x'
-    await withoutMining(async () => {
-      hash = await register([freshName()])
-      expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
-      await clients().test.dropTransaction({ hash })
-    })
-    expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
-    const sql = 'UPDATE tracked_txs SET last_seen_ms = $1 WHERE hash = $2'
-    await world.pool.query(sql, [Date.now() - 31 * MINUTE_MS, Buffer.from(hash.slice(2), 'hex')])
-    expect(await statusOf(hash)).toMatchObject({ status: 'not_found' })
-  })
-
   it('remembers a transaction of the tail that a reorg takes away', async () => {
     const name = freshName()
     const { test } = clients()
@@ -315,7 +249,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
 
   it('answers terminal statuses while the chain is down', async () => {
     const known = randomHash()
-    const reverted = await register([freshName()], { amountWei: 1n })
+    const reverted = await register([freshName()], 1n)
     await confirm(3)
     expect(await statusOf(reverted)).toMatchObject({ status: 'invalid' })
     await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known, atMs: START_MS })])

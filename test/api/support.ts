@@ -178,7 +178,7 @@ export async function expectReplayed({ pool }: ApiWorld, network: Network = 'mai
 /** Another process's API over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'chains' | 'log'>>,
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'chains' | 'log' | 'ens'>>,
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })

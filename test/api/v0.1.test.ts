@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
-import { fullCluster, plantPrivate } from './plant.js'
+import { fullCluster } from './plant.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, randomHash, tailBlock, useApi } from './support.js'
 
 const [alice, bob] = [randomAddress(), randomAddress()]
@@ -144,19 +144,6 @@ describe('GET and POST /v0.1/cluster', () => {
     expect((await post('/cluster/names', Array(10).fill(name)))[9].wallets).toHaveLength(1_000)
     const { status, body } = await world.post('/v0.1/cluster/names', Array(11).fill(name))
     expect([status, body.error]).toEqual([400, 'too_many'])
-  })
-})
-
-describe('private entries', () => {
-  it('are absent', async () => {
-    const { name, hidden, other } = await plantPrivate(world)
-    expect(await get(`/name/${hidden}`)).toBeNull()
-    expect(await get(`/cluster/address/${hidden}`)).toBeNull()
-    expect(await get(`/address/${name}/secret`)).toBeNull()
-    expect(await get(`/address/${other}`)).toBeNull()
-    expect(await post('/address/names', [`${name}/secret`, other])).toEqual([])
-    expect((await get(`/cluster/${name}`)).wallets).toHaveLength(1)
-    expect(await get(`/cluster/${other}`)).toEqual(cluster(other, []))
   })
 })
 

@@ -1,25 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import { privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.js'
 import { draftOf, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
-import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { runCli } from '../support/cli.js'
+import { useFolder } from '../support/folder.js'
+import { useWorld } from '../support/useWorld.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-init-'))
+const folder = useFolder()
 const at = (name: string) => join(folder, name)
-let anvil: Anvil
-beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 11_155_111 })
-})
-afterAll(async () => {
-  await anvil?.stop()
-  rmSync(folder, { recursive: true })
-})
+const anvil = useWorld(() => startAnvil({ chainId: 11_155_111 }))
 
 /** Variables that a test's own environment may hold come from the file here. */
 const NOTHING = { DATABASE_URL: undefined, CLUSTERD_CHAINS: undefined, PORT: '1', OPS_PORT: '2' }

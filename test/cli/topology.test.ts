@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
+import { useFolder } from '../support/folder.js'
 import { FOLDER, initStatements, interpolate, placed, read, readCompose, settingsOf } from '../support/topologyFiles.js'
 
 /** examples/deploy/topology says what the code does. */
@@ -104,14 +104,13 @@ describe('HAProxy', () => {
       expect(Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])).toBeGreaterThan(2 * 30)
   })
 
+  const folder = useFolder()
   const command = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0)
   it.skipIf(!command)('takes its configuration (skipped without haproxy)', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'clusterd-haproxy-'))
     const file = join(folder, 'haproxy.cfg')
     const places = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))
     writeFileSync(file, placed(haproxy, places))
     const said = spawnSync(command!, ['-c', '-f', file], { encoding: 'utf8' })
-    rmSync(folder, { recursive: true })
     expect([said.status, said.stderr]).toEqual([0, ''])
   })
 })

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { createBalancePort } from '../../src/chains/evm/community/port.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { startCommunityWorld } from './communityWorld.js'
 
 /** More than the judge takes in two steps, after which the first ones are due again. */
@@ -14,17 +14,15 @@ const MS_A_PAYMENT = (2 * 20_000) / 8
 const STEP_LIMIT_MS = 5 * 60_000
 
 const at = useWorld(() => startCommunityWorld(['club', 'gated', 'other']))
-let proxy: Awaited<ReturnType<typeof startRpcProxy>>
-/** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
-let behind = 0
-beforeAll(async () => {
-  proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) => {
+const proxy = useWorld(() =>
+  startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) => {
     if (method !== 'eth_call' || behind === 0) return undefined
     behind -= 1
     return (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${'1'.padStart(64, '0')}${'0'.repeat(64)}` })
-  })
-})
-afterAll(() => proxy?.stop())
+  }),
+)
+/** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
+let behind = 0
 
 /** Sets a community's price, and asks for a unit of a new token on the spoke. */
 async function gate(community: string): Promise<void> {

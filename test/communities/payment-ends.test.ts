@@ -13,7 +13,7 @@ import { communityNameAvailability } from '../../src/db/registry/communityNames.
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { AWAY, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 /** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */

@@ -10,7 +10,7 @@ import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { startCommunityWorld } from './communityWorld.js'
 
 const at = useWorld(() => startCommunityWorld(['club']))

@@ -5,7 +5,7 @@ import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { AWAY, type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
 
 const PRICE = 1_000n

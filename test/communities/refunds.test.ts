@@ -16,7 +16,7 @@ import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
 /** What is owed is shown, and the transaction that is offered pays it when it is sent as it is. */

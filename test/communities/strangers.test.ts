@@ -9,7 +9,7 @@ import { waitFor } from '../../src/testing/processes/processes.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
 import { serve } from '../support/httpServer.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
 /** Work at the nodes that anybody can cause without a key, counted between the API and real nodes. */

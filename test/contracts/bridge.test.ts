@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, pad, parseAbi, parseEventLogs } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
+import { useWorld } from '../support/useWorld.js'
 import { type BridgeWorld, type Packet, packetOf, receiveOptions, startBridgeWorld } from './support/bridge.js'
 import {
   eventsOf,
@@ -32,18 +33,14 @@ const sendAbi = parseAbi([
   'function send(MessagingParams params, address refundAddress) payable',
 ])
 
-let world: BridgeWorld
+const world = useWorld(() => startBridgeWorld())
 let fresh: { hub: Hex; spoke: Hex } | undefined
 
-beforeAll(async () => {
-  world = await startBridgeWorld()
-})
 beforeEach(async () => {
   const [hub, spoke] = [world.hubChain.testClient, world.spokeChain.testClient]
   if (fresh) await Promise.all([hub.revert({ id: fresh.hub }), spoke.revert({ id: fresh.spoke })])
   fresh = { hub: await hub.snapshot(), spoke: await spoke.snapshot() }
 })
-afterAll(() => world.stop())
 
 /** Options with exactly the gas that the spoke insists on. */
 async function leastOptions(value: bigint, names: number) {

@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { type Address, getAddress, type Hex, pad, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { tagged } from '../support/arbitraries.js'
-import {
-  type Claim,
-  claimedIn,
-  type DistributorWorld,
-  isEvm,
-  ownerOf,
-  startDistributorWorld,
-} from './support/distributor.js'
+import { useWorld } from '../support/useWorld.js'
+import { type Claim, claimedIn, isEvm, ownerOf, startDistributorWorld } from './support/distributor.js'
 
 const ALLOCATIONS = 12
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
@@ -66,11 +60,7 @@ const OPENING: readonly Step[] = [
   { which: 10, by: 7 },
 ].map((one) => ({ fault: null, by: 1, to: 0, permissionFault: null, ...one }))
 
-let world: DistributorWorld
-beforeAll(async () => {
-  world = await startDistributorWorld(ALLOCATIONS)
-})
-afterAll(() => world.stop())
+const world = useWorld(() => startDistributorWorld(ALLOCATIONS))
 
 test('each allocation is paid once, in full, to whom it belongs or is permitted, whatever is claimed in whatever order', async () => {
   const seen = new Map<string, number>()

@@ -9,24 +9,21 @@ import {
   zeroHash,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testSmartWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
-import { claimedIn, type DistributorWorld, ownerOf, startDistributorWorld } from './support/distributor.js'
+import { claimedIn, ownerOf, startDistributorWorld } from './support/distributor.js'
 import { TOKEN } from './support/payments.js'
 
 const TO = getAddress('0x00000000000000000000000000000000000000b0')
 /** The order of secp256k1's group. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-let world: DistributorWorld
+const world = useWorld(() => startDistributorWorld())
 
-beforeAll(async () => {
-  world = await startDistributorWorld()
-})
 freshEach(() => world)
-afterAll(() => world.stop())
 
 const evm = () => world.claims[0]!
 const solana = () => world.claims[1]!

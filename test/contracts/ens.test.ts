@@ -1,21 +1,18 @@
 import fc from 'fast-check'
 import { createPublicClient, getAddress, type Hex, http, keccak256, zeroAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
 import type { EnsAnswer } from '../../src/ens/answer.js'
 import { ensKey, nextEnsKey, signedAnswer, strangersKey } from '../support/ens.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
-import { type EnsWorld, encode, RETURNED, startEnsWorld, URLS } from './support/ens.js'
+import { encode, RETURNED, startEnsWorld, URLS } from './support/ens.js'
 
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 400) / 2)
 const OTHER: Hex = `0x${'0e'.repeat(20)}`
 
-let world: EnsWorld
-beforeAll(async () => {
-  world = await startEnsWorld()
-})
+const world = useWorld(() => startEnsWorld())
 freshEach(() => world)
-afterAll(() => world.stop())
 
 describe('the resolver', () => {
   test('sends clients to the gateway with the whole call, and returns what a signer signed', async () => {

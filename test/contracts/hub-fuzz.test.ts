@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { type Address, type Hex, pad, zeroAddress, zeroHash } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { useWorld } from '../support/useWorld.js'
 import {
   DELIVER_LIMIT_WEI,
   deliver,
@@ -35,13 +36,12 @@ const QUIET: readonly Address[] = [
   '0x00000000000000000000000000000000000000e1',
 ]
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let callers: readonly Address[]
 let receivers: readonly Address[]
 let refuser: Address
 
 beforeAll(async () => {
-  world = await startHubWorld()
   const { hub, owner, relayer, pauser, alice, bob, endpoint } = world
   const [refusing, greedy] = [await startWallet(world, hub), await startWallet(world, hub)]
   await refusing.call('setMode', [REFUSE])
@@ -55,7 +55,6 @@ beforeAll(async () => {
     await world.testClient.setBalance({ address, value: MOST_WEI * 2n ** 8n })
   }
 })
-afterAll(() => world.stop())
 
 test.each(EXAMPLES)('%s', (_, steps) => world.takenBack(() => runSteps(steps)))
 

@@ -9,15 +9,15 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
 import {
   DELIVER_LIMIT_WEI,
   type Delivery,
   deliver,
   eventsOf,
-  type HubWorld,
   hubCall,
   MINIMUM_WEI,
   messageOf,
@@ -42,15 +42,13 @@ const SUM = sumOf(AMOUNTS)
 const NOBODY = '0x00000000000000000000000000000000000000d0'
 const DAY_S = 86_400n
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let alice: Hex
 
 beforeAll(async () => {
-  world = await startHubWorld()
   alice = word(world.alice)
 })
 freshEach(() => world)
-afterAll(() => world.stop())
 
 const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'deliverLimit'>(functionName: name) =>
   world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { type Hex, hexToBytes } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { testNamesAbi, testNamesBytecode } from '../../contracts/evm/artifacts/test-doubles/TestNames.js'
-import { type Chain, startChain } from './support/chain.js'
+import { useWorld } from '../support/useWorld.js'
+import { startChain } from './support/chain.js'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789-_'
 /** The bytes on both sides of every border of the alphabet, and of the values that fit in 7 bits. */
@@ -10,13 +11,11 @@ const EDGES = [0, 1, 0x2c, 0x2d, 0x2e, 0x2f, 0x30, 0x39, 0x3a, 0x40, 0x41, 0x5a,
 const BEYOND = [0x7f, 0x80, 0x81, 0xad, 0xae, 0xb0, 0xdf, 0xe1, 0xfb, 0xfe, 0xff]
 const WORDS_AT_ONCE = 5_000
 
-let chain: Chain
+const chain = useWorld(() => startChain())
 let library: Hex
 beforeAll(async () => {
-  chain = await startChain()
   library = await chain.deploy(testNamesBytecode)
 })
-afterAll(() => chain.stop())
 
 /** The rule as it is written down. */
 const isName = (word: Buffer) => /^[a-z0-9_-]{1,32}\0*$/.test(word.toString('latin1'))

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { type Address, encodeFunctionData, getAddress, type Hex, zeroHash } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
+import { useWorld } from '../support/useWorld.js'
 import { createBlocks, MANY_CALLS } from './support/blocks.js'
 import { nameOf } from './support/hub.js'
 import {
@@ -12,7 +13,6 @@ import {
   MAX_AMOUNT,
   NATIVE,
   type Payment,
-  type PaymentsWorld,
   paymentEvents,
   RECLAIM_S,
   startPaymentsWorld,
@@ -75,13 +75,11 @@ const waitS = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(RECLAIM_S - 1n, RECLAIM_S, RECLAIM_S / 3n) },
 )
 
-let world: PaymentsWorld
+const world = useWorld(() => startPaymentsWorld({ extraArgs: MANY_CALLS }))
 
 beforeAll(async () => {
-  world = await startPaymentsWorld({ extraArgs: MANY_CALLS })
   for (const address of world.accounts) await world.testClient.setBalance({ address, value: 2n ** 200n })
 })
-afterAll(() => world.stop())
 
 test(`${CALLS} calls of anybody do what the description says, to money and payments (seed ${SEED})`, async () => {
   const accounts = world.accounts.map((address) => getAddress(address))

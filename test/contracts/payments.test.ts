@@ -7,7 +7,7 @@ import {
   toFunctionSelector,
   zeroHash,
 } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
@@ -15,6 +15,7 @@ import {
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { communityPaymentsAbi, communityPaymentsBytecode } from '../../src/chains/evm/contracts/index.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
 import { nameOf, word } from './support/hub.js'
 import {
@@ -23,7 +24,6 @@ import {
   NATIVE,
   OUTCOME,
   type Payment,
-  type PaymentsWorld,
   paymentEvents,
   paymentId,
   paymentOf,
@@ -37,13 +37,9 @@ import { REFUSE, startWallet } from './support/wallet.js'
 const TO = '0x00000000000000000000000000000000000000B0'
 const OTHER = nameOf('other')
 
-let world: PaymentsWorld
+const world = useWorld(() => startPaymentsWorld())
 
-beforeAll(async () => {
-  world = await startPaymentsWorld()
-})
 freshEach(() => world)
-afterAll(() => world.stop())
 
 const idOf = (payment: Payment) => paymentId(payment, world.payments)
 const refuseTx = (payments: readonly Payment[], from = world.relayer) => world.endTx('refuse', payments, from)

@@ -24,7 +24,8 @@ import { createSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
 import { createRpc } from '../../src/chains/rpc/evm.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { type Chain, startChain } from './support/chain.js'
+import { useWorld } from '../support/useWorld.js'
+import { startChain } from './support/chain.js'
 
 const owner = privateKeyToAccount(generatePrivateKey())
 const stranger = privateKeyToAccount(generatePrivateKey())
@@ -40,7 +41,7 @@ const MODES = {
   invalidOpcode: 6,
 } as const
 
-let chain: Chain
+const chain = useWorld(() => startChain())
 let from: Hex
 let isValidSignature: ChainPort['isValidSignature']
 let wallet: Hex
@@ -58,7 +59,6 @@ const asking = async (of: Hex, by: typeof owner) => ({
 })
 
 beforeAll(async () => {
-  chain = await startChain()
   from = chain.accounts[0]!
   const rpc = createRpc({
     label: 'test',
@@ -71,7 +71,6 @@ beforeAll(async () => {
   wallet = await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }))
   factory = await deploy(testSmartWalletFactoryBytecode)
 })
-afterAll(() => chain.stop())
 
 const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: boolean } = {}) =>
   isValidSignature({

@@ -12,9 +12,10 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
-import { type BridgeWorld, packetOf, receiveOptions, spokeCall, startBridgeWorld } from './support/bridge.js'
+import { useWorld } from '../support/useWorld.js'
+import { packetOf, receiveOptions, spokeCall, startBridgeWorld } from './support/bridge.js'
 import {
   HUB_EID,
   hubCall,
@@ -36,17 +37,13 @@ const REFERRAL = `0x${'cd'.repeat(32)}` as const
 const PLENTY_GAS = 1_000_000n
 const LIBRARY_ERRORS = [...spokeAbi, ...localMessageLibAbi, ...endpointAbi]
 
-let world: BridgeWorld
+const world = useWorld(() => startBridgeWorld(PRICE))
 let fresh: Hex
 
-beforeAll(async () => {
-  world = await startBridgeWorld(PRICE)
-})
 beforeEach(async () => {
   if (fresh) await world.spokeChain.testClient.revert({ id: fresh })
   fresh = await world.spokeChain.testClient.snapshot()
 })
-afterAll(() => world.stop())
 
 /** The error with which `lzSend` refuses; undefined if it goes through. Well paid, so that no fee is the reason. */
 async function refusalOf(hubCalldata: Hex, options: Hex) {

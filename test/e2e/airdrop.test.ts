@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Address, BaseError, decodeErrorResult, type Hex, RawContractError } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
@@ -17,6 +16,7 @@ import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
 import { solanaAccount } from '../api/wallets.js'
+import { useFolder } from '../support/folder.js'
 import { freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 import { apiOf } from './sharedApi.js'
 
@@ -25,7 +25,7 @@ const community = freshName('drop')
 const strangers = Array.from({ length: 30 }, (_, i) => `0x${(0xabc000 + i).toString(16).padStart(40, '0')}`)
 const [ALICE, HIDDEN, SOL] = [1_000n, 2_000n, 4_000n]
 
-let home: string
+const home = useFolder()
 let alice: Member
 let hidden: Member
 let sol: Member
@@ -99,7 +99,6 @@ const tokensOf = (account: string) =>
   })
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'clusterd-airdrop-'))
   const { rpcUrl, chainId, contracts } = hubOf()
   const chain = { network: 'mainnet', label: '1', role: 'hub', chainId, rpcUrls: [rpcUrl], contract: contracts.hub }
   writeFileSync(join(home, 'chains.json'), JSON.stringify({ chains: [chain] }))
@@ -121,7 +120,6 @@ beforeAll(async () => {
   ])
   for (const member of [hidden, sol]) expect((await member.verify(id)).status).toBe(200)
 })
-afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('an airdrop', () => {
   const rows = () => [

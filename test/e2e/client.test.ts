@@ -130,8 +130,8 @@ describe('the client', () => {
     expect(await client.clusterIdOf(nobody)).toBeNull()
     expect(await client.refunds(address, { to: nobody })).toMatchObject({ address, unavailable: [] })
     const asked = { sender: nobody, data: '0x9061b923' }
-    await refused(client.request('GET', '/ens/{sender}/{data}.json', { params: asked }), 'not_found')
-    await refused(client.request('POST', '/ens', { body: asked }), 'not_found')
+    await refused(client.request('GET', '/ens/{sender}/{data}.json', { params: asked }), 'invalid_request')
+    await refused(client.request('POST', '/ens', { body: asked }), 'invalid_request')
     expect(await client.request('GET', '/image/{name}.svg', { params: { name: clubName } })).toMatch(/^<svg/)
     expect(await client.request('GET', '/{name}', { params: { name: clubName } })).toMatch(/<html/i)
   })

@@ -1,16 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { runCli } from '../support/cli.js'
+import { useFolder } from '../support/folder.js'
 import { world } from '../support/world.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-doctor-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
+const folder = useFolder()
 const chainsFile = join(inject('home'), 'chains.json')
 interface Chains {
   chains: { label: string; [field: string]: unknown }[]

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { keccak256 } from 'viem'
 import { build, type PreviewServer, preview } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { walletOf } from '../../src/testing/chains/localChain.js'
+import { useFolder } from '../support/folder.js'
 import { callOf, freshName, freshWallet, quoteOn, spokeOf, world } from '../support/world.js'
 import { findChromium, launch, screenshot } from './browser.js'
 
@@ -17,11 +17,10 @@ const executable = findChromium()
 const WAIT_MS = 30_000
 
 describe('examples/react-status', () => {
-  let folder: string
+  const folder = useFolder()
   let browser: Browser | undefined
   let server: PreviewServer
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'clusterd-example-'))
     await build({
       root: EXAMPLE,
       logLevel: 'error',
@@ -35,7 +34,6 @@ describe('examples/react-status', () => {
   afterAll(async () => {
     await browser?.close()
     await server?.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   it('has the types of the client', () => {

@@ -45,9 +45,9 @@ const REFUSED: Readonly<Record<string, number>> = {
   'PATCH /v1/keys/{id}': 404,
   'DELETE /v1/keys/{id}': 404,
   'GET /v1/airdrop/claim/{community}': 404,
-  // no ENS name is served
-  'GET /ens/{sender}/{data}.json': 404,
-  'POST /ens': 404,
+  // without arguments
+  'GET /ens/{sender}/{data}.json': 400,
+  'POST /ens': 400,
   // signatures of a message that is too old
   'POST /v1/clusters/generate/wallet/recover': 401,
   'POST /v1/auth/token': 401,

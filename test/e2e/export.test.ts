@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { createPublicClient, type Hex, http, toFunctionSelector } from 'viem'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { runCli } from '../support/cli.js'
 import { startTestDaemon } from '../support/daemon.js'
+import { useFolder } from '../support/folder.js'
 import { ask, world } from '../support/world.js'
 
 const RECORD = toFunctionSelector('recordHash()')
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-export-'))
+const folder = useFolder()
 const chainsFile = join(inject('home'), 'chains.json')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const run = (args: string[], databaseUrl: string) =>
   runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_KEYS })

@@ -1,19 +1,29 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { fund } from '../../src/testing/chains/localChain.js'
 import { world } from '../support/world.js'
 
-/** The block of README.md that is marked as run by a test. */
-const session = (): string => {
-  const marked = readFileSync('README.md', 'utf8').split('<!-- a test runs this block -->')[1] ?? ''
-  return /```sh\n([\s\S]*?)```/.exec(marked)?.[1] ?? ''
+/** The block of a language that is marked as run by a test. */
+const blockOf = (file: string, language: string): string => {
+  const marked = readFileSync(file, 'utf8').split(`<!-- a test runs this block -->\n\`\`\`${language}\n`)[1] ?? ''
+  return marked.split('```')[0]!
+}
+
+/** Runs JavaScript as a module beside the world's file; its lines of output. */
+function run(code: string): string[] {
+  const flags = ['--conditions=clusterd-source', '--import', 'tsx', '--input-type=module', '-e']
+  const own = code.replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
+  return execFileSync(process.execPath, [...flags, own], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
 }
 
 describe('the curl session of the README', () => {
   it('runs as it stands, on the local world', () => {
-    const script = session().replace(/^API=.*$/m, `API=${world().api}`)
+    const script = blockOf('README.md', 'sh').replace(/^API=.*$/m, `API=${world().api}`)
     expect(script.match(/^curl /gm)?.length).toBeGreaterThanOrEqual(10)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
     const out = execFileSync('bash', ['-euc', `${curl}\n${script}`], { encoding: 'utf8' })
@@ -35,20 +45,21 @@ describe('the curl session of the README', () => {
   })
 })
 
+describe('the lines of the README that resolve a name', () => {
+  it('run as they stand, on the local world', () => {
+    const imports = "import { readFileSync } from 'node:fs'; import { createPublicClient, http } from 'viem';"
+    expect(run(imports + blockOf('README.md', 'js'))).toEqual([getAddress(world().seeds.mainnet!.owner)])
+  })
+})
+
 describe('the quick start of docs/client.md', () => {
   it('runs as it stands, on the local world', async () => {
     // an account of the test's own, since others send from those of the world
     const key = generatePrivateKey()
     const { hub } = world().networks.mainnet
     await fund(hub, hub.chainId, [privateKeyToAccount(key).address])
-    const [, block = ''] = readFileSync('docs/client.md', 'utf8').split('<!-- a test runs this block -->')
-    const code = /```js\n([\s\S]*?)```/
-      .exec(block)![1]!
-      .replace('http://127.0.0.1:3000', world().api)
-      .replace('world.accounts.evm[1].privateKey', `'${key}'`)
-      .replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
-    const flags = ['--conditions=clusterd-source', '--import', 'tsx', '--input-type=module', '-e', code]
-    const out = execFileSync(process.execPath, flags, { encoding: 'utf8' }).trim().split('\n')
+    const code = blockOf('docs/client.md', 'js').replace('http://127.0.0.1:3000', world().api)
+    const out = run(code.replace('world.accounts.evm[1].privateKey', `'${key}'`))
     expect(out[0]).toBe('seedling has 1 wallet')
     expect(out[1]).toMatch(/^quick-\d+ is finalized$/)
     expect(out.at(-2)).toMatch(/^quick-\d+ was registered; true$/)

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { until } from '../../src/testing/index.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { ensClients } from '../support/ens.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)
@@ -88,6 +90,16 @@ describe('the local world', () => {
     expect(paid).toEqual([...chains, hub.network, ...(solana ? ['solana'] : [])])
   })
 
+  it.each(['mainnet', 'testnet'] as const)('resolves names of %s as any client of ENS does', async (network) => {
+    const { hub, ens } = world().networks[network]
+    const { viem, ethers } = ensClients(hub, ens)
+    const { name, owner } = world().seeds[network]!
+    expect(await viem.getEnsAddress({ name: `${name}.${ens.parent}` })).toBe(getAddress(owner))
+    expect(await ethers.resolveName(`${name}.${ens.parent}`)).toBe(getAddress(owner))
+    expect(await viem.getEnsAddress({ name: `${freshName()}.${ens.parent}` })).toBeNull()
+    ethers.destroy()
+  })
+
   it('registers a name from quote to event', async () => {
     const [account, name] = [await freshWallet(), freshName()]
     const tx = await sendRegistration(account, [{ name }])
@@ -110,7 +122,7 @@ describe('the local world', () => {
 })
 
 describe('the commands', () => {
-  it('npm run demo registers from every kind of chain and below both communities, and prints how long that took', async () => {
+  it('npm run demo registers from every kind of chain and below both communities, prints how long that took, and resolves one', async () => {
     const options = { env: { ...process.env, CLUSTERD_HOME: inject('home') } }
     const { stdout: out } = await run('npm', ['run', '-s', 'demo'], options)
     for (const step of ['quote', 'sent', 'bridging', 'finalized', 'address', 'price'])
@@ -120,6 +132,8 @@ describe('the commands', () => {
     expect(out.match(/latency +\d+\.\d\d s from the payment to the name being final on the hub/g)).toHaveLength(2)
     expect(out).toMatch(/club\/member-\S+ for 0x\S+, free/)
     expect(out.match(/ REGISTER_NAME /g)).toHaveLength(3)
+    const [, name, holder] = /^(demo-\w+) for (0x\w+) on network "1"$/m.exec(out)!
+    expect(out).toContain(`ENS        ${name}.local.eth → ${holder}\n`)
     expect(out.match(/ REGISTER_COMMUNITY_NAME /g)).toHaveLength(2)
   }, 60_000)
 

@@ -3,7 +3,9 @@ import { getAddress, type Hex, toCoinType, toHex, zeroAddress } from 'viem'
 import { normalize } from 'viem/ens'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEnsGateway } from '../../src/ens/gateway.js'
-import { bid, randomAddress } from '../api/support.js'
+import { freePort } from '../../src/testing/processes/ports.js'
+import { bid, randomAddress, secondApi } from '../api/support.js'
+import { encode } from '../contracts/support/ens.js'
 import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js'
 import { type EnsWorld, startEnsWorld } from './world.js'
 
@@ -106,6 +108,18 @@ it('nothing forged, expired, of another name or of another resolver resolves', a
   }
   world.serve(right)
   expect(await addressBy.viem('sunny.bundles.eth')).not.toBeNull()
+})
+
+it('names of both networks resolve by another process with the key while the first is away', async () => {
+  const gateway = createEnsGateway(parentsWith(world.resolver), ensKey.signTypedData)
+  const second = await secondApi(world.api, { ens: gateway })
+  const { contracts, url } = world
+  const sendTo = (...urls: string[]) => contracts.succeed(contracts.tx(encode('setUrls', [urls]), contracts.owner))
+  // the last one takes a POST
+  await sendTo(`http://127.0.0.1:${await freePort()}/{sender}/{data}.json`, `${second.url}/ens`)
+  for (const name of ['seedling.bundles.eth', 'tester.testers.eth'])
+    for (const resolve of Object.values(addressBy)) expect(await resolve(name)).not.toBeNull()
+  await Promise.all([second.stop(), sendTo(`${url}/ens/{sender}/{data}.json`)])
 })
 
 it('a signer is replaced while names resolve', async () => {

@@ -1,13 +1,9 @@
-import { Network as EthersNetwork, EnsPlugin, JsonRpcProvider } from 'ethers'
-import { createPublicClient, encodeDeployData, encodeFunctionData, http, namehash } from 'viem'
+import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
+import { localEnsRegistryAbi, localEnsRegistryBytecode } from '../../contracts/evm/artifacts/local/LocalEnsRegistry.js'
 import {
-  testEnsRegistryAbi,
-  testEnsRegistryBytecode,
-} from '../../contracts/evm/artifacts/test-doubles/TestEnsRegistry.js'
-import {
-  testUniversalResolverAbi,
-  testUniversalResolverBytecode,
-} from '../../contracts/evm/artifacts/test-doubles/TestUniversalResolver.js'
+  localUniversalResolverAbi,
+  localUniversalResolverBytecode,
+} from '../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { configure, register } from '../api/communityApi.js'
@@ -15,7 +11,7 @@ import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { startEnsWorld as startContracts } from '../contracts/support/ens.js'
-import { ENS_CHAIN_ID, ensKey, parentsWith } from '../support/ens.js'
+import { ENS_CHAIN_ID, ensClients, ensKey, parentsWith } from '../support/ens.js'
 
 export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
 
@@ -26,16 +22,16 @@ export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
 export async function startEnsWorld() {
   const url = `http://127.0.0.1:${await freePort()}`
   const contracts = await startContracts([`${url}/ens/{sender}/{data}.json`])
-  const { chain, rpcUrl, owner, resolver } = contracts
+  const { rpcUrl, owner, resolver } = contracts
   const registry = await contracts.deploy(
-    encodeDeployData({ abi: testEnsRegistryAbi, bytecode: testEnsRegistryBytecode }),
+    encodeDeployData({ abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }),
   )
-  const universal = await contracts.deploy(
-    encodeDeployData({ abi: testUniversalResolverAbi, bytecode: testUniversalResolverBytecode, args: [resolver] }),
+  const universalResolver = await contracts.deploy(
+    encodeDeployData({ abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode, args: [resolver] }),
   )
   for (const parent of ['bundles.eth', 'testers.eth']) {
     const node = [namehash(parent), resolver] as const
-    const data = encodeFunctionData({ abi: testEnsRegistryAbi, functionName: 'setResolver', args: node })
+    const data = encodeFunctionData({ abi: localEnsRegistryAbi, functionName: 'setResolver', args: node })
     await contracts.succeed({ from: owner, to: registry, data })
   }
   const right = createEnsGateway(parentsWith(resolver), ensKey.signTypedData)
@@ -45,20 +41,14 @@ export async function startEnsWorld() {
     siteUrl: url,
     ens: (asked, lookups) => gateway(asked, lookups),
   })
-  const viem = createPublicClient({
-    chain: { ...chain, contracts: { ensUniversalResolver: { address: universal } } },
-    transport: http(rpcUrl),
-  })
-  const network = new EthersNetwork('local', ENS_CHAIN_ID)
-  network.attachPlugin(new EnsPlugin(registry, ENS_CHAIN_ID))
-  const ethers = new JsonRpcProvider(rpcUrl, network, { staticNetwork: network })
+  const clients = ensClients({ rpcUrl, chainId: ENS_CHAIN_ID }, { registry, universalResolver })
   return {
-    ...{ contracts, resolver, url, api, viem, ethers, people: await plant(api) },
+    ...{ contracts, resolver, url, api, ...clients, people: await plant(api) },
     serve(other: EnsGateway = right) {
       gateway = other
     },
     async stop() {
-      ethers.destroy()
+      clients.ethers.destroy()
       await Promise.all([api.stop(), contracts.stop()])
     },
   }

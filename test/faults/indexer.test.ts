@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type FaultProxy, startFaultProxy } from '../../src/testing/faultProxy/faultProxy.js'
 import { FAULT_KINDS, type FaultKind, type Faults } from '../../src/testing/faultProxy/kinds.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useWorld.js'
 import { indexerOver, type LoneIndexer } from './support.js'
 
 /** More than the indexer follows one by one, so that a new one begins with a backfill. */
@@ -26,7 +27,7 @@ const HALF = 0.5
 const AT_ONCE = 4
 const DEADLINE_MS = 300_000
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let proxy: FaultProxy | undefined
 let under: LoneIndexer | undefined
 /** Count of bids so far; the chain grows from test to test. */
@@ -34,14 +35,12 @@ let names = 0
 let groups = 0
 
 beforeAll(async () => {
-  world = await startHubWorld()
   // several bids on one name, in one block and in several
   while ((await head()) < BLOCKS_BEFORE + 10) {
     await bids()
     await world.test.mine({ blocks: 3 })
   }
 })
-afterAll(() => world.stop())
 afterEach(async () => {
   await under?.stop()
   await proxy?.stop()

@@ -1,6 +1,5 @@
 import { createCipheriv, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
@@ -11,8 +10,10 @@ import { createLog } from '../../src/ops/log/log.js'
 import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { useFolder } from '../support/folder.js'
+import { startHubWorld } from '../support/hubWorld.js'
 import { INDISCRETIONS, type IndiscreetNode, startIndiscreetNode } from '../support/indiscreetNode.js'
+import { useWorld } from '../support/useWorld.js'
 
 const DEADLINE = { timeout: 40_000, interval: 200 }
 const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as const
@@ -38,7 +39,7 @@ const signature65 = hex(65)
 const share = hex(33)
 const passphrase = `planted ${randomBytes(8).toString('hex')}`
 
-let world: HubWorld
+const world = useWorld(() => startHubWorld())
 let node: IndiscreetNode
 /** Holds the relayer's key, at a URL with a user, a password and a token. */
 let signer: IndiscreetNode
@@ -49,7 +50,6 @@ let authKey = ''
 const answered: string[] = []
 
 beforeAll(async () => {
-  world = await startHubWorld()
   await world.test.mine({ blocks: 5 })
   node = await startIndiscreetNode(world.anvil.rpcUrl, rpcKey)
   signer = await startIndiscreetNode(world.anvil.rpcUrl, signerToken)
@@ -69,13 +69,12 @@ beforeAll(async () => {
   const caughtUp = 'clusterd_chain_caught_up{network="mainnet",chain="1"} 1'
   await vi.waitFor(async () => expect(await isCaughtUp()).toContain(caughtUp), DEADLINE)
   authKey = await signIn(daemon, generatePrivateKey())
-}, 120_000)
+})
 afterAll(async () => {
   await daemon?.stop()
   node?.stop()
   signer?.stop()
-  await world?.stop()
-}, 60_000)
+})
 
 async function read(url: string, init?: RequestInit): Promise<number> {
   const response = await fetch(url, init)
@@ -184,8 +183,9 @@ function keystore(): string {
   return JSON.stringify({ version: 3, crypto: { ...crypto, ...bytes } })
 }
 
+const home = useFolder()
+
 it('a keystore and its password are told by no daemon that opens them, or can not', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'clusterd-secrets-'))
   const file = (name: string, content: string) => {
     writeFileSync(join(home, name), content)
     return join(home, name)
@@ -199,7 +199,6 @@ it('a keystore and its password are told by no daemon that opens them, or can no
   await opened.stop()
   const wrong = { ...env, RELAYER_PASSWORD_FILE: file('wrong', `${password}x`) }
   const refusal = await startTestDaemon(world.postgres.url, chains, wrong).catch(String)
-  rmSync(home, { recursive: true })
   expect(refusal).toContain('RELAYER_KEYSTORE can not be opened')
   const told = [...opened.warnings(), ...answered, refusal].join()
   expect(opened.warnings()).not.toEqual([])

@@ -4,10 +4,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
+import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
-import { type ApiWorld, bid, randomHash, startApi } from '../api/support.js'
+import { bid, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
+import { useWorld } from '../support/useWorld.js'
 import { type Document, type FuzzRequest, requests, resolve } from './requests.js'
 
 /** In `npm test` a short run of a seed; `npm run fuzz` sets both. */
@@ -47,8 +48,10 @@ function pointer(...keys: string[]): string {
   return keys.map((key) => `/${encodeURIComponent(key.replace(/~/g, '~0').replace(/\//g, '~1'))}`).join('')
 }
 
-let anvil: Anvil
-let world: ApiWorld
+const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
+const world = useWorld(() =>
+  startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) }),
+)
 let arbitrary: fc.Arbitrary<FuzzRequest>
 /** Opens sessions anew: one request ends them. */
 let signIn: () => Promise<void>
@@ -57,8 +60,6 @@ let keys: Record<string, string | undefined> = {}
 const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 })
-  world = await startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) })
   // nothing waits here: those who ask are many
   world.release()
   const accounts = [generatePrivateKey(), generatePrivateKey()].map((key) => privateKeyToAccount(key))
@@ -89,8 +90,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   agent.destroy()
-  await world?.stop()
-  await anvil?.stop()
 })
 
 interface Answer {

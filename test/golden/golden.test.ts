@@ -6,7 +6,7 @@ import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
-import { useDatabase } from '../storage/database.js'
+import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**

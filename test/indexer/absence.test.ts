@@ -4,7 +4,7 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { allMined, reorg } from '../support/miner.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** More than the blocks that a test mines on top of what it sends. */
 const CONFIRMATION_BLOCKS = 10

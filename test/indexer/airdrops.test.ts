@@ -13,8 +13,8 @@ import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
 import { pino } from 'pino'
+import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startHubWorld())
 let chain: EvmChain

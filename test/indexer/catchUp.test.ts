@@ -4,7 +4,7 @@ import { FOLLOW_MAX_BLOCKS } from '../../src/indexer/evm/chainIndexer.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** More than are followed one by one. */
 const MANY_BLOCKS = 100

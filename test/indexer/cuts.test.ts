@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
 import { reorg } from '../support/miner.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const CONFIRMATION_BLOCKS = 6
 /** Causes are older than any writer's clock, which otherwise decides an entry's time. */
@@ -22,14 +22,10 @@ const HABITS = [
 
 const world = useWorld(() => startHubWorld({ ageS: AGE_S }))
 /** A node that gives null as the time of each log. */
-let timeless: Awaited<ReturnType<typeof startRpcProxy>>
+const timeless = useWorld(() =>
+  startRpcProxy(world.anvil.rpcUrl, async (method) => (method === 'eth_getLogs' ? withoutTimes : undefined)),
+)
 let under: LoneIndexer[] = []
-beforeAll(async () => {
-  timeless = await startRpcProxy(world.anvil.rpcUrl, async (method) =>
-    method === 'eth_getLogs' ? withoutTimes : undefined,
-  )
-})
-afterAll(() => timeless?.stop())
 afterEach(async () => {
   for (const lone of under) await lone.stop()
   under = []

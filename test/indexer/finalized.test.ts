@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readHeads } from '../../src/chains/evm/chain.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { startHubWorld } from '../support/hubWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** Another depth than that of `{ blocks: 2 }`, which all other tests have. */
 const SLOTS_IN_AN_EPOCH = 2

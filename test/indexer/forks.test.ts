@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
 import { inRanges, rangesOf } from '../../src/record/ranges.js'
 import { createRangeWidth } from '../../src/record/width.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** More than are followed one by one. */
 const MANY_BLOCKS = 100
@@ -13,12 +13,8 @@ const OTHER = `0x${'77'.repeat(32)}`
 type Result = Record<string, unknown>
 
 const world = useWorld(() => startHubWorld())
-let proxy: Awaited<ReturnType<typeof startRpcProxy>>
-/** What a node that changes its fork between two answers makes of the chain's own. */
-let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
-
-beforeAll(async () => {
-  proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => (answer) => {
+const proxy = useWorld(() =>
+  startRpcProxy(world.anvil.rpcUrl, async (method, body) => (answer) => {
     const given = JSON.parse(answer) as { result: (Result & Result[]) | null }
     const { params } = JSON.parse(body) as { params: Result[] }
     if (!alter || !given.result) return answer
@@ -26,9 +22,11 @@ beforeAll(async () => {
     return JSON.stringify(
       result instanceof Error ? { ...given, result: undefined, error: result } : { ...given, result },
     )
-  })
-})
-afterAll(() => proxy?.stop())
+  }),
+)
+/** What a node that changes its fork between two answers makes of the chain's own. */
+let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
+
 afterEach(() => {
   alter = null
 })

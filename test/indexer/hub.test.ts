@@ -15,7 +15,7 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { readEpoch } from '../support/epoch.js'
 import { startHubWorld } from '../support/hubWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startHubWorld())
 
@@ -77,32 +77,6 @@ describe('a hub, block by block', () => {
     await expect(indexer.step()).rejects.toThrow(LostLeadershipError)
   })
 
-  it('drops what a reorg took back and takes what it brought', async () => {
-    const indexer = await world.restart()
-    await indexer.step()
-    const snapshot = await world.test.snapshot()
-    await world.bid(1, ['fork'])
-    await indexer.step()
-    expect(await facts()).toEqual(['fork'])
-    await world.test.revert({ id: snapshot })
-    await world.bid(2, ['fork'])
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', dropped: 1, facts: 1 })
-    await world.test.mine({ blocks: 2 })
-    await indexer.step()
-    expect((await owners()).fork).toBe(address(2))
-  })
-
-  it('reads the tail anew after a restart and loses nothing', async () => {
-    await world.bid(3, ['before-restart'])
-    await (await world.restart()).step()
-    const again = await world.restart()
-    await again.step()
-    expect(await facts()).toEqual(['before-restart'])
-    await world.test.mine({ blocks: 2 })
-    await again.step()
-    expect((await owners())['before-restart']).toBe(address(3))
-  })
-
   it('goes on from the checkpoint where it moved unseen, as by a commit whose answer was lost', async () => {
     const other = await world.restart()
     await world.bid(3, ['moved-unseen'])
@@ -126,16 +100,6 @@ describe('a hub, block by block', () => {
     expect(await owners()).toMatchObject({ 'moved-unseen': address(3), 'after-unseen': address(4) })
     const twice = 'SELECT block FROM journal WHERE chain IS NOT NULL GROUP BY block, log_index HAVING count(*) > 1'
     expect((await pool.query(twice)).rows).toEqual([])
-  })
-
-  it('a node with a lower head is slow, not reorged', async () => {
-    const indexer = await world.restart()
-    await indexer.step()
-    const snapshot = await world.test.snapshot()
-    await world.test.mine({ blocks: 1 })
-    await indexer.step()
-    await world.test.revert({ id: snapshot })
-    expect((await indexer.step()).kind).toBe('behind')
   })
 })
 

@@ -11,7 +11,7 @@ import { sequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
 const RUNS = Number(process.env.LIES ?? 40)

@@ -11,7 +11,7 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const HALF_AN_HOUR_MS = 30 * 60_000
 /** Anvil holds the state of some 500 blocks. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { startHubWorld } from '../support/hubWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const OLD_S = 3_600
 const DEADLINE = { timeout: 20_000, interval: 100 }

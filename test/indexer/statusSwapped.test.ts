@@ -5,7 +5,7 @@ import { evmStatus } from '../../src/api/status/evm.js'
 import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 
 const asFailed = (answer: string): string => {
   const { result, ...rest } = JSON.parse(answer) as { result: object }

@@ -42,8 +42,6 @@ export function clusterWorld(rules = RULES) {
     verify: (actor: Buffer, cluster: number) =>
       change({ kind: 'verify_wallet', actor, clusterId: registry.clusters[cluster - 1]?.id ?? Buffer.alloc(32) }),
     backUp: (actor: Buffer, address: Buffer) => change({ kind: 'confirm_backup', actor, address }),
-    /** The entries of a wallet, in all clusters. */
-    entriesOf: (address: Buffer) => registry.wallets.filter((row) => row.address.equals(address)),
     entryOf: (address: Buffer) => registry.wallets.find((row) => row.address.equals(address)),
   }
 }

@@ -1,38 +1,27 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
-import { startMigrated } from '../support/migrated.js'
+import { useDatabase } from '../support/database.js'
 import { CommunityModel } from './communityModel.js'
 import { type CommunityStep, communitySteps, entryOf, HIDING } from './communitySteps.js'
 import { folded, LATE } from './lines.js'
 import type { MemoryRegistry } from './memoryRegistry.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-clusters-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 let hub: ChainRow
 
 beforeAll(async () => {
-  postgres = await startMigrated(join(home, 'pg'))
-  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  pool = database.pool
   const chain = { network: 'mainnet', label: '1', instance: '', chainId: 31_337, startBlock: 0 } as const
   hub = await registerChain(pool, { ...chain, genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) })
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 async function empty(): Promise<void> {

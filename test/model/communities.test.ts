@@ -60,6 +60,26 @@ const MOVING: readonly CommunityStep[] = [
   { do: 'pay', w: 5, name: 'foo', below: 'c', to: 0, amount: 9, ago: 0, met: 1 },
 ]
 
+const toWallet = (w: number, of: number, below: string, met: number | null = 0, isAssigned = false): CommunityStep => ({
+  ...{ do: 'register', w, of, name: 'foo', below, met, isAssigned },
+})
+/** Owners register for themselves and for others, in private too; then requirements are asked. */
+const OWNED: readonly CommunityStep[] = [
+  { do: 'bid', w: 0, name: 'foo' },
+  add(0, { w: 2, name: 'p', isPrivate: true }),
+  { do: 'verify', w: 2, c: 0 },
+  { do: 'configure', w: 2, name: 'foo', rules: 1 },
+  ...[toWallet(0, 5, 'a'), toWallet(0, 2, 'b'), toWallet(2, 2, 'c'), toWallet(2, 0, 'd'), toWallet(2, 5, 'e')],
+  ...[toWallet(5, 5, 'f'), toWallet(2, 2, 'f', 0, true)],
+  { do: 'configure', w: 0, name: 'foo', rules: 0 },
+  ...[toWallet(0, 2, 'g'), toWallet(2, 5, 'h'), toWallet(5, 5, 'h'), toWallet(5, 0, 'i')],
+  { do: 'configure', w: null, name: 'foo', rules: 2 },
+  ...[toWallet(5, 5, 'i', null), toWallet(5, 5, 'i'), toWallet(5, 5, 'i', 1)],
+  { do: 'configure', w: 0, name: 'foo', rules: 3 },
+  ...[toWallet(5, 5, 'j'), toWallet(0, 0, 'j'), toWallet(0, 2, 'j'), toWallet(0, 5, 'j')],
+  { do: 'pay', w: 5, name: 'foo', below: 'j', to: 0, amount: 5, ago: 0, met: 0 },
+]
+
 const EVERYTHING = [
   ...['not_found', 'forbidden', 'not_in_cluster', 'already_assigned', 'rules_changed', 'wallet_name_taken'],
   ...['not_found', 'not_active', 'not_verified', 'not_available'].map((problem) => `community ${problem}`),
@@ -94,7 +114,7 @@ describe('communities', () => {
           registry.names.filter((row) => row.outcome === 'won').map((row) => [row.name, row.cluster! - 1]),
         ).toEqual(model.names.map((held) => [held.name, held.cluster]))
       }),
-      { numRuns: 200, examples: [[[...MOVING]], [[...HIDING]]] },
+      { numRuns: 200, examples: [MOVING, HIDING, OWNED].map((steps) => [[...steps]] as const) },
     )
     for (const word of EVERYTHING) expect(seen).toContain(word)
   })

@@ -12,7 +12,6 @@ import { append, emptyRegistry } from './memoryRegistry.js'
 export const MINUTE_MS = 60_000
 const T0 = Date.UTC(2026, 10, 20, 8)
 export const RECIPIENT = '0x00000000000000000000000000000000000000a1'
-export const USDC = '0x00000000000000000000000000000000000000b2'
 
 /** Wallets by the bytes of their addresses, so that the order of addresses is theirs. */
 export const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
@@ -20,14 +19,12 @@ export const [alice, ann, pat] = [wallet(1), wallet(2), wallet(3)]
 export const [bob, ben, eve] = [wallet(4), wallet(5), wallet(6)]
 
 export const FREE: CommunityRules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
-export const OWNERS: CommunityRules = { ...FREE, ownersOnly: true }
 export const costing = (amount: bigint, other: Partial<CommunityRules['prices'][number]> = {}): CommunityRules => ({
   ...FREE,
   prices: [{ network: '1', token: 'native', amount, recipient: RECIPIENT, ...other }],
 })
-export const NOTHING_ASKED = requirementsHash([])
+const NOTHING_ASKED = requirementsHash([])
 export const LISTED: CommunityRules = { ...FREE, requirements: [{ kind: 'allowlist', addresses: [RECIPIENT] }] }
-export const LISTED_HASH = requirementsHash(LISTED.requirements)
 
 /**
  * A registry in which alice holds `foo` (cluster 1, with ann in public and pat in private, both verified) and bob holds
@@ -83,9 +80,8 @@ export function communityWorld() {
     },
   }
 }
-export type CommunityWorld = ReturnType<typeof communityWorld>
 
-export const codeOf = ({ outcome }: ReturnType<CommunityWorld['ask']>) => {
+export const codeOf = ({ outcome }: ReturnType<ReturnType<typeof communityWorld>['ask']>) => {
   const { refusal } = outcome!
   return refusal?.code === 'community' ? refusal.problem : (refusal?.code ?? null)
 }

@@ -1,31 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { type AppendResult, appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { createPool, inTransaction } from '../../src/db/pg/pool.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterById } from '../../src/db/registry/clusters.js'
 import type { ClusterChange, CommunityChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
-import { startMigrated } from '../support/migrated.js'
+import { useDatabase } from '../support/database.js'
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-rewind-'))
-let postgres: Postgres
+const database = useDatabase()
 let pool: pg.Pool
 let row: ChainRow
 
 beforeAll(async () => {
-  postgres = await startMigrated(join(home, 'pg'))
-  pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
+  pool = database.pool
   row = await registerChain(pool, {
     network: 'mainnet',
     label: '1',
@@ -37,11 +31,6 @@ beforeAll(async () => {
   })
   await pool.query('UPDATE chains SET next_block = 100')
   await pool.query('UPDATE journal_heads SET caught_up = true')
-})
-afterAll(async () => {
-  await pool.end()
-  await postgres.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))

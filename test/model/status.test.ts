@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { describe, expect, it } from 'vitest'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useWorld.js'
 import { runStatusModel } from './statusModel.js'
 
 const RUNS = 60
 
-let world: HubWorld
-beforeAll(async () => {
-  world = await startHubWorld()
-})
-afterAll(() => world?.stop())
+const world = useWorld(() => startHubWorld())
 
 describe('the status of transactions', () => {
   it('agrees with a model while they are mined, reorged, dropped, replaced, cancelled and sent again, in any order', async () => {

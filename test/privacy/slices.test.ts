@@ -5,7 +5,7 @@ import { keysOf } from '../../src/registry/fold/index.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
-import { useDatabase } from '../storage/database.js'
+import { useDatabase } from '../support/database.js'
 import { loadSlice } from '../support/slice.js'
 
 /** A stranger's change takes as long as it would without the private wallets of others: it reads none of their rows. */

@@ -1,6 +1,8 @@
+import { zeroAddress } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
 import { encodeChange } from '../../src/registry/journal/change.js'
 import { bid, randomAddress, START_MS, useApi } from '../api/support.js'
+import { callOf, lookupOf, testGateway } from '../support/ens.js'
 import { bytesOf } from './observedApi.js'
 
 /** Wallets of a cluster in private, and in public. */
@@ -12,11 +14,13 @@ const WARM_UP = 20
 const EVEN = { low: 0.3, high: 0.7 }
 /** A machine's other work may favour one kind for a while, and hardly the same one three times. */
 const ROUNDS = 3
+/** Elements of a request that takes several. */
 const FOLD = 1_000
+const ADDR = callOf('addr(bytes32)')
 
 const hidden = Array.from({ length: WALLETS }, randomAddress)
 
-const world = useApi()
+const world = useApi({ ens: testGateway() })
 beforeAll(async () => {
   for (const name of ['secretive', 'plain']) {
     const owner = randomAddress()
@@ -49,6 +53,7 @@ async function sample(path: string, body: unknown): Promise<number> {
   return performance.now() - startedMs
 }
 
+const ensCall = (name: string) => ({ sender: zeroAddress, data: lookupOf(`${name}.secretive.bundles.eth`, ADDR) })
 const fold = <T>(of: (i: number) => T): T[] => Array.from({ length: FOLD }, (_, i) => of(i))
 
 it.each([
@@ -76,7 +81,8 @@ it.each([
     first: fold((i) => hidden[i % WALLETS]),
     second: fold((i) => `0x${(0xde00 + (i % WALLETS)).toString(16).padStart(40, '0')}`),
   },
-])(`$what, asked for ${FOLD} times at once, take no longer than others`, async ({ path, first, second }) => {
+  { what: 'a private name of ENS', path: '/ens', first: ensCall('true-0'), second: ensCall('none-0') },
+])('$what: asked for it takes no longer than for others', async ({ path, first, second }) => {
   const shares: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const times: [number[], number[]] = [[], []]

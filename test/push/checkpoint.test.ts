@@ -1,27 +1,23 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CHECKPOINT_EVERY, writeCheckpoints } from '../../src/db/journal/feed.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { checkpointWorker } from '../../src/push/checkpoint.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
+import { useFolder } from '../support/folder.js'
+import { useWorld } from '../support/useWorld.js'
 import vector from '../vectors/feed/checkpoint.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
 const { signal } = new AbortController()
 
-let world: ApiWorld
+const world = useWorld(() => startApi())
 const alice = randomAddress()
-
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
 
 const grow = (count: number, from = () => alice) =>
   world.append(
@@ -113,18 +109,15 @@ describe('the checkpoint of the feed', () => {
   })
 })
 
+const folder = useFolder()
+
 it('the code of the documentation gives the hashes of the vectors', async () => {
   const text = readFileSync(new URL('docs/events.md', root), 'utf8').split('## Checkpoint')[1]!
   const code = /```js\n(.*?)```/s.exec(text)![1]!
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'clusterd-docs-'))
-  try {
-    const file = path.join(folder, 'checkpoint.mjs')
-    const asked = `const events = ${JSON.stringify(vector.events)}
-      console.log(JSON.stringify(events.map((_, i) => checkpointOf(events.slice(0, i + 1)))))`
-    writeFileSync(file, `${code}\n${asked}`)
-    const { stdout } = await promisify(execFile)(process.execPath, [file])
-    expect(JSON.parse(stdout)).toEqual(vector.hashes)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const file = path.join(folder, 'checkpoint.mjs')
+  const asked = `const events = ${JSON.stringify(vector.events)}
+    console.log(JSON.stringify(events.map((_, i) => checkpointOf(events.slice(0, i + 1)))))`
+  writeFileSync(file, `${code}\n${asked}`)
+  const { stdout } = await promisify(execFile)(process.execPath, [file])
+  expect(JSON.parse(stdout)).toEqual(vector.hashes)
 })

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
+import { beforeAll, expect, it } from 'vitest'
+import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
+import { useWorld } from '../support/useWorld.js'
 
-let world: ApiWorld
+const world = useWorld(() => startApi())
 const alice = randomAddress()
 const [name, tx] = [freshName(), randomHash()]
 
 beforeAll(async () => {
-  world = await startApi()
   await world.append('mainnet', [bid({ from: alice, name, tx })])
 })
-afterAll(() => world.stop())
 
 /** Asks as a client that has an answer already. @returns status and entity tag */
 async function ask(path: string, known?: string) {

@@ -1,17 +1,14 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { FeedTail } from '../../src/push/feedTail.js'
 import { News } from '../../src/push/news.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** Shorter than the time after which a tail looks by itself. */
 const SOON = { timeout: 2_500, interval: 10 }
 
-let world: ApiWorld
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(() => world.stop())
+const world = useWorld(() => startApi())
 
 const grow = () => world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
 const newest = async () => (await world.get('/v1/events?orderBy=newest&limit=1')).body.items[0].id as string

@@ -1,7 +1,8 @@
 import http from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { MAX_WAITS } from '../../src/push/waits.js'
-import { type ApiWorld, bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
+import { bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
+import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
 import { alive } from './memory.js'
 
@@ -11,17 +12,11 @@ const POLLERS = 1_000
 /** Heap and buffers of one that waits; the caller's own half is part of it. */
 const BYTES_EACH = 32 * 1024
 
-let world: ApiWorld
+let world = useWorld(() => startApi())
 const from = randomAddress()
 const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
 
-beforeAll(async () => {
-  world = await startApi()
-})
-afterAll(async () => {
-  agent.destroy()
-  await world.stop()
-})
+afterAll(() => agent.destroy())
 
 const path = (tx: string, query = '') => `/v1/names/register/tx/${tx}?${query}`
 const poll = (tx: string, query = `wait=${WAIT_S}&since=pending`) => world.get(path(tx, query))

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
 import { MAX_STREAMS } from '../../src/push/streams.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
 import { alive } from './memory.js'
 
@@ -12,20 +13,16 @@ const STREAMS = 1_000
 const BYTES_EACH = 40 * 1024
 const WAIT = { timeout: 60_000, interval: 10 }
 
-let world: ApiWorld
+let world = useWorld(() => startApi())
 const [alice, bob] = [randomAddress(), randomAddress()]
 const opened = new Set<AbortController>()
 
-beforeAll(async () => {
-  world = await startApi()
-  await grow(20)
-})
+beforeAll(() => grow(20))
 afterEach(async () => {
   for (const stream of opened) stream.abort()
   opened.clear()
   await expect.poll(() => world.staying().streams, WAIT).toBe(0)
 })
-afterAll(() => world.stop())
 
 const grow = (count: number) =>
   world.append(

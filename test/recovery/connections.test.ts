@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
-import { type Stack, startStack, until } from '../../src/testing/index.js'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
+import { startStack, until } from '../../src/testing/index.js'
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js'
+import { useWorld } from '../support/useWorld.js'
 import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** No look-up is unavailable for longer while any database answers. */
@@ -16,17 +17,8 @@ const READERS = 20
 const POOL_SIZE = 4
 const LOOKUPS = 60
 
-let stack: Stack<'mainnet'>
-let proxy: TcpProxy
-
-beforeAll(async () => {
-  stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
-  proxy = await startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) })
-}, 120_000)
-afterAll(async () => {
-  await proxy?.stop()
-  await stack?.stop()
-})
+const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 }))
+const proxy = useWorld(() => startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) }))
 
 const register = async () => registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
 const lookup = () => ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack)
@@ -101,11 +93,7 @@ describe('a database that only reads', () => {
 if (!hasPgbouncer) console.warn('a pooler is not tried: there is no pgbouncer')
 
 describe.skipIf(!hasPgbouncer)('behind a pooler in transaction mode', () => {
-  let pooler: Awaited<ReturnType<typeof startPgbouncer>>
-  beforeAll(async () => {
-    pooler = await startPgbouncer(stack.databaseUrl, POOL_SIZE)
-  })
-  afterAll(() => pooler?.stop())
+  const pooler = useWorld(() => startPgbouncer(stack.databaseUrl, POOL_SIZE))
 
   it('a daemon without a direct URL says what it lacks, and ends', async () => {
     await stack.daemon.spawn({ DATABASE_URL: pooler.url })

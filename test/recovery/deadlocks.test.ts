@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { useDatabase } from '../storage/database.js'
+import { useDatabase } from '../support/database.js'
 
 /** Commands behind the heads' locks are done again where PostgreSQL ends their transactions for a deadlock. */
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -8,23 +8,22 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { localClients, mineQuickly, walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { createDatabase, type Stack, startStack, until } from '../../src/testing/index.js'
+import { createDatabase, startStack, until } from '../../src/testing/index.js'
+import { useWorld } from '../support/useWorld.js'
 
 const BATCHES = 40
 const NAMES_A_BATCH = 50
 const MINIMUM_WEI = 10n ** 16n
 
-let stack: Stack<'mainnet'>
+const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 }))
 let baseline: { live: string; entries: number }
 
 beforeAll(async () => {
-  stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 })
   await stack.daemon.kill('SIGTERM')
   const { hub } = stack.networks.mainnet
   await mineQuickly(hub, hub.chainId, sendBatches)
   baseline = await indexed('baseline', {})
-}, 120_000)
-afterAll(() => stack?.stop())
+})
 
 /** Registrations spread over a gap of more blocks than the indexer follows one by one. */
 async function sendBatches(): Promise<void> {

@@ -7,7 +7,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** "At once": far below the time limits of the pool and of requests. */

@@ -10,11 +10,12 @@ import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { CONFIRMATION_BLOCKS, walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
+import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type Miner, reorg, takeOverMining } from '../support/miner.js'
+import { useWorld } from '../support/useWorld.js'
 import {
   ask,
   callOf,
@@ -30,18 +31,16 @@ import {
 const BLOCK_MS = 200
 const DEADLINE_MS = 30_000
 
-let stack: Stack<'mainnet'>
+const stack = useWorld(() => startStack({ chains: ['1', '8453'], seeds: false, blockMs: BLOCK_MS }))
 let pool: pg.Pool
 let miner: Miner
 beforeAll(async () => {
-  stack = await startStack({ chains: ['1', '8453'], seeds: false, blockMs: BLOCK_MS })
   pool = createPool({ url: stack.databaseUrl, max: 3, applicationName: 'test' })
   miner = await takeOverMining(hubOf('mainnet', stack), BLOCK_MS)
-}, 120_000)
+})
 afterAll(async () => {
   await miner?.stop()
   await pool?.end()
-  await stack?.stop()
 })
 
 interface Page {

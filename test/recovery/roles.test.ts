@@ -30,7 +30,7 @@ async function another(
   sections = {},
 ): Promise<TestDaemon> {
   const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
-  const daemon = await startTestDaemon(databaseUrl, { ...chains, ...sections }, env)
+  const daemon = await startTestDaemon(databaseUrl, { ...chains, ens: {}, ...sections }, env)
   daemons.push(daemon)
   return daemon
 }

@@ -1,29 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDatabase, type Postgres, startPostgres } from '../../src/testing/index.js'
+import { createDatabase } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
+import { useServer } from '../support/database.js'
+import { useFolder } from '../support/folder.js'
 
 /** Processes beside a schema that is behind them, or ahead of them; the chains are away. */
 
 const DEADLINE = { timeout: 30_000, interval: 50 }
-const home = mkdtempSync(join(tmpdir(), 'clusterd-schema-'))
+const home = useFolder()
+const server = useServer()
 const processes: ClusterdProcess[] = []
-let server: Postgres
 let url: string
 
 beforeAll(async () => {
-  server = await startPostgres({ dataDir: join(home, 'pg') })
   url = await createDatabase(server.url, 'schema')
 })
-afterAll(async () => {
-  await Promise.all(processes.map((one) => one.end('SIGKILL')))
-  await server?.stop()
-  rmSync(home, { recursive: true, force: true })
-})
+afterAll(() => Promise.all(processes.map((one) => one.end('SIGKILL'))))
 
 async function query(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

@@ -1,40 +1,34 @@
 import { execFile, spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
-import { createDatabase, type Postgres, startPostgres } from '../../src/testing/index.js'
+import { createDatabase } from '../../src/testing/index.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
+import { useServer } from '../support/database.js'
+import { useFolder } from '../support/folder.js'
 
 /** Starts and stops at odd moments, and mistakes of an operator; the chains are away. */
 
 const DEADLINE = { timeout: 30_000, interval: 50 }
 /** The advisory lock of src/db/pg/migrate.ts. */
 const MIGRATION_LOCK = 0x6d696772
-const home = mkdtempSync(join(tmpdir(), 'clusterd-start-'))
+const home = useFolder()
+const server = useServer()
 const processes: ClusterdProcess[] = []
-let server: Postgres
 
 const envOf = (DATABASE_URL: string) => ({
   ...{ DATABASE_URL, CLUSTERD_CHAINS: 'examples/chains.json', CLUSTERD_HOME: home, ROLES: 'api' },
   ...{ TOKEN_KEY: `0x${'5b'.repeat(32)}`, DRAIN_SECONDS: '0', LOG_FORMAT: 'json' },
 })
 
-beforeAll(async () => {
-  server = await startPostgres({ dataDir: join(home, 'pg') })
-})
-afterAll(async () => {
-  await Promise.all(processes.map((one) => one.end('SIGKILL')))
-  await server?.stop()
-  rmSync(home, { recursive: true, force: true })
-})
+afterAll(() => Promise.all(processes.map((one) => one.end('SIGKILL'))))
 
 async function start(url: string, env: NodeJS.ProcessEnv = {}): Promise<ClusterdProcess> {
   const started = await startClusterd({ ...envOf(url), ...env })

@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
-import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { startStack, until } from '../../src/testing/index.js'
-import { randomHash } from '../api/support.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 100 }
-/** Longest wait that may be asked for: what is answered long before was not waited out. */
-const WAIT_S = 30
-
-interface Status {
-  status: string
-}
 
 const stack = useWorld(() => startStack({ chains: ['1'], seeds: false, blockMs: 200 }))
 
@@ -73,30 +65,4 @@ it('streams go on exactly where a killed daemon left them, and the checkpoint is
   await end()
   const hash = `0x${got.reduce(feedHash, FEED_START).toString('hex')}`
   await expect.poll(() => get('/v1/events/checkpoint'), DEADLINE).toEqual({ generation: 1, count: got.length, hash })
-})
-
-it('a registration is waited for with one request for each of its statuses', async () => {
-  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
-  const statuses: string[] = []
-  do {
-    const since = statuses.length > 0 ? `&since=${statuses.at(-1)}` : ''
-    statuses.push((await get<Status>(`/v1/names/register/tx/${tx}?wait=${WAIT_S}${since}`)).status)
-  } while (statuses.at(-1) !== 'finalized')
-  // a load-balanced node may deny what it has shown before
-  expect(statuses.length).toBeLessThanOrEqual(4)
-})
-
-it('who waits is answered when the daemon stops, and streams end', async () => {
-  const startedMs = performance.now()
-  const waiting = fetch(`${stack.api}/v1/names/register/tx/${randomHash()}?wait=${WAIT_S}&since=not_found`)
-  const { end } = follow()
-  await sleep(500)
-  const stoppedMs = performance.now()
-  await stack.daemon.kill('SIGTERM')
-  // no connection is waited for
-  expect(performance.now() - stoppedMs).toBeLessThan(STOP_TIMEOUT_MS)
-  const response = await waiting
-  expect([response.status, ((await response.json()) as Status).status]).toEqual([200, 'not_found'])
-  expect(performance.now() - startedMs).toBeLessThan(WAIT_S * 1_000)
-  await end()
 })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,12 +26,17 @@ describe.skipIf(!commit)('an upgrade under load', () => {
   let balancer: Awaited<ReturnType<typeof startBalancer>>
   let old: ReturnType<typeof buildCommit>
   let databaseUrl: string
+  let chainsFile: string
   const processes: ClusterdProcess[] = []
 
   beforeAll(async () => {
     old = buildCommit(commit!)
     stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
     await stack.daemon.kill('SIGTERM')
+    // the old one may know no names of ENS
+    const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))
+    chainsFile = join(stack.home, 'chains-before.json')
+    writeFileSync(chainsFile, JSON.stringify({ ...chains, ens: undefined }))
     databaseUrl = await createDatabase(stack.databaseUrl, 'upgrade')
     balancer = await startBalancer(() => processes)
   }, 240_000)
@@ -43,7 +48,7 @@ describe.skipIf(!commit)('an upgrade under load', () => {
 
   async function start(program?: string, args: readonly string[] = []): Promise<ClusterdProcess> {
     const at = { databaseUrl, port: 0, opsPort: 0, env: {}, solanaKey: undefined }
-    const env = { ...daemonEnvironment(stack.home, at), DRAIN_SECONDS: '2' }
+    const env = { ...daemonEnvironment(stack.home, at), DRAIN_SECONDS: '2', CLUSTERD_CHAINS: chainsFile }
     const one = await startClusterd(env, { args, ...(program !== undefined && { program }) })
     processes.push(one)
     return one

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type EventItem, type Stack, startStack, until } from '../../src/testing/index.js'
+import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
 import { bodyOf, serve } from '../support/httpServer.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 100 }
@@ -41,25 +42,18 @@ class Receiver {
 
 const receiver = new Receiver()
 let url: string
-let stack: Stack<'mainnet'>
+const stack = useWorld(() =>
+  startStack({ chains: ['1'], seeds: false, blockMs: 200, daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' } }),
+)
 let id: string
 
 const cli = (...args: string[]) =>
   runCli(['webhooks', ...args], { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' })
 
 beforeAll(async () => {
-  stack = await startStack({
-    chains: ['1'],
-    seeds: false,
-    blockMs: 200,
-    daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' },
-  })
   url = await receiver.start()
 })
-afterAll(async () => {
-  await stack?.stop()
-  await receiver.stop()
-})
+afterAll(() => receiver.stop())
 
 async function register(): Promise<string> {
   const name = freshName()

@@ -106,16 +106,4 @@ describe('an execution', () => {
     expect((await executeOf(world, guid)).state).not.toBe('confirmed')
     await expectOnce(guid, relayer)
   })
-
-  it('is sent again when a reorg takes its block back', async () => {
-    const relayer = await world.restart()
-    const { guid, first } = await sendAndHold('reorged', relayer)
-    const before = await world.hub.test.snapshot()
-    await mine(1)
-    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute included']))
-    await world.hub.test.revert({ id: before })
-    await world.hub.test.dropTransaction({ hash: first.hash })
-    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute reorged', 'execute sent']))
-    await expectOnce(guid, relayer)
-  })
 })

@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { SystemProgram } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { startSolanaProxy } from '../solana/solanaProxy.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
 const [SETTLE, CONFIRMED] = [6, 4]
 
 const world = useWorld(() => startPaymentWorld())
-let proxy: Awaited<ReturnType<typeof startSolanaProxy>>
-beforeAll(async () => {
-  proxy = await startSolanaProxy(world.solana.rpcUrl)
-})
-afterAll(() => proxy?.stop())
+const proxy = useWorld(() => startSolanaProxy(world.solana.rpcUrl))
 beforeEach(() => {
   world.bridge.aheadMs = 0
 })

@@ -6,7 +6,7 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createListener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { runRelayer } from '../../src/relayer/run.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
 const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]

@@ -24,7 +24,7 @@ import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */

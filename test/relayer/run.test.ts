@@ -10,7 +10,7 @@ import { overviewPage } from '../../src/opsPage.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
-import { useWorld } from '../support/useBridge.js'
+import { useWorld } from '../support/useWorld.js'
 import { outboxCommand, setPeer } from './deliveries.js'
 
 const world = useWorld(() => startBridgeWorld())

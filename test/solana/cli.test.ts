@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
@@ -11,13 +10,14 @@ import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { confirmSolana, sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { useFolder } from '../support/folder.js'
 
 /** `clusterd solana …` against a local cluster: what it prints is signed here and sent. */
 
 let solana: LocalSolana
 let connection: Connection
 let chains: string
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-cli-'))
+const folder = useFolder()
 
 beforeAll(async () => {
   const started = await startLocalSolana({ slotMs: 50 })
@@ -35,7 +35,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await solana?.stop()
-  rmSync(folder, { recursive: true })
 })
 
 const run = (...args: string[]) => runAt(chains, 'solana', ...args)

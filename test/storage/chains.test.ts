@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { openChain } from '../../src/open.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { bid, freshName, randomAddress } from '../api/support.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
 const identity: ChainIdentity = {

@@ -6,7 +6,7 @@ import { tryLead } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { Loops } from '../../src/ops/loops.js'
 import { statusOf } from '../../src/status.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
 

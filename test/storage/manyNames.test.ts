@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { lockHead } from '../../src/db/journal/head.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { keysOf } from '../../src/registry/fold/index.js'
@@ -7,25 +7,24 @@ import { encodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { type Member, memberOf } from '../api/members.js'
-import { type ApiWorld, bid, freshName, startApi } from '../api/support.js'
+import { bid, freshName, startApi } from '../api/support.js'
 import { loadSlice } from '../support/slice.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** Names of one cluster. */
 const NAMES = 100_000
 
-let world: ApiWorld
+const world = useWorld(() => startApi())
 let owner: Member
 let community: string
 
 beforeAll(async () => {
-  world = await startApi()
   owner = await memberOf(world)
   community = freshName()
   for (const name of [freshName(), freshName()]) await world.append('mainnet', [bid({ from: owner.address, name })])
   await addNames(NAMES)
   await world.append('mainnet', [bid({ from: owner.address, name: community })])
 })
-afterAll(() => world.stop())
 
 /** Gives the owner's cluster names, as bids like its second one. */
 async function addNames(count: number): Promise<void> {

@@ -16,7 +16,7 @@ import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 /** Names of one cluster, the n-th of block n. */
 const NAMES = 3_500

@@ -10,7 +10,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { readGolden } from '../golden/journal.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const golden = readGolden(join(import.meta.dirname, '../golden/journal.json.gz'))
 const database = useDatabase()

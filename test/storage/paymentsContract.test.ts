@@ -3,7 +3,7 @@ import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src
 import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
 import { requeueRefusals, weighRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
 const [first, second] = [Buffer.alloc(20, 1), Buffer.alloc(20, 2)]

@@ -7,8 +7,8 @@ import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { readAvailability } from '../../src/db/registry/lookups.js'
 import { findByAddresses, findByNames, findByTypes } from '../../src/db/registry/lookups.js'
+import { useDatabase } from '../support/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
-import { useDatabase } from './database.js'
 
 /** Rows of each table. */
 const ROWS = 100_000

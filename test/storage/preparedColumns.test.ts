@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { findOpenAirdrop } from '../../src/db/airdrop/answers.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 /** A newer version adds a column while this one serves, whose statements PostgreSQL has prepared. */
 

@@ -1,36 +1,30 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { sqlWorker } from '../../src/push/checkpoint.js'
-import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { memberOf } from '../api/members.js'
-import { type ApiWorld, bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
+import { useFolder } from '../support/folder.js'
 import { startReplica } from '../support/replica.js'
+import { useWorld } from '../support/useWorld.js'
 
 /** An API whose database is a standby that really streams. */
 
-const home = mkdtempSync(join(tmpdir(), 'clusterd-replica-'))
-let world: ApiWorld
-let standby: Postgres
+const home = useFolder()
+const world = useWorld(() => startApi())
+const standby = useWorld(() => startReplica(world.postgres, join(home, 'pg')))
 let pool: pg.Pool
 let api: Awaited<ReturnType<typeof secondApi>>
 
 beforeAll(async () => {
-  world = await startApi()
-  standby = await startReplica(world.postgres, join(home, 'pg'))
   pool = createPool({ url: standby.url, max: 4, applicationName: 'test', isByIndex: true })
   api = await secondApi({ pool }, {})
 })
 afterAll(async () => {
   await api?.stop()
   await pool?.end()
-  await standby?.stop()
-  await world?.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 async function call(path: string, init: RequestInit = {}) {

@@ -8,7 +8,7 @@ import { runWorkers } from '../../src/ops/worker.js'
 import type { Seen } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { planNonceJob } from '../../src/relayer/machine/nonce.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const DAY_MS = 86_400_000
 const SIGHTINGS = 'transactions that came to nothing'

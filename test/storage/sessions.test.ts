@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { openSession } from '../../src/db/auth/sessions.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { useDatabase } from './database.js'
+import { useDatabase } from '../support/database.js'
 
 const SENT_AT_ONCE = 16
 

@@ -1,9 +1,11 @@
-import { type Abi, encodeFunctionData, type Hex, keccak256, parseAbi, toHex } from 'viem'
+import { Network as EthersNetwork, EnsPlugin, JsonRpcProvider } from 'ethers'
+import { type Abi, createPublicClient, encodeFunctionData, type Hex, http, keccak256, parseAbi, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { packetToBytes } from 'viem/ens'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
 import { answerTypedData, type EnsAnswer, encodeAnswer } from '../../src/ens/answer.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
+import type { WorldEns } from '../../src/testing/index.js'
 
 export const ENS_CHAIN_ID = 31_337
 /** Keys of the gateway, before and after a rotation, and of somebody else. */
@@ -21,6 +23,23 @@ export const RESOLVER = `0x${'e5'.repeat(20)}` as const
 
 /** A gateway for APIs without a chain. */
 export const testGateway = () => createEnsGateway(parentsWith(RESOLVER), ensKey.signTypedData)
+
+/** Clients as people have them: viem asks ENS's universal resolver, ethers walks its registry. */
+export function ensClients(
+  { rpcUrl, chainId }: { rpcUrl: string; chainId: number },
+  { registry, universalResolver: address }: Pick<WorldEns, 'registry' | 'universalResolver'>,
+) {
+  const chain = {
+    ...{ id: chainId, name: 'local', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 } },
+    ...{ rpcUrls: { default: { http: [rpcUrl] } }, contracts: { ensUniversalResolver: { address } } },
+  }
+  const network = new EthersNetwork('local', chainId)
+  network.attachPlugin(new EnsPlugin(registry, chainId))
+  return {
+    viem: createPublicClient({ chain, transport: http(rpcUrl) }),
+    ethers: new JsonRpcProvider(rpcUrl, network, { staticNetwork: network }),
+  }
+}
 
 const NODE = keccak256('0x')
 /** A call of a profile, `addr(bytes32,uint256)`: the node counts for nothing. */

@@ -11,7 +11,7 @@ const makeElsewhere = runInThisContext('(Class, options) => new Class(options)',
 const error = (): Error =>
   makeElsewhere(HttpRequestError, { url: `http://node/${secret}`, body: { data: secret }, status: 500 })
 
-const NAMES = 'authorization signature share privateKey relayerPrivateKey secretKey passphrase databaseUrl'.split(' ')
+const NAMES = 'authorization signature share privateKey secretKey passphrase databaseUrl'.split(' ')
 
 const WORK: Readonly<Record<string, () => void>> = {
   secrets() {

@@ -1,13 +1,14 @@
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { endpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { bridgeCall, type Stack, startStack, until } from '../../src/testing/index.js'
+import { bridgeCall, startStack, until } from '../../src/testing/index.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Packet, packetsOf } from '../contracts/support/bridge.js'
 import { type BatchCall, deployBatch, runBatch } from '../support/batch.js'
+import { useWorld } from '../support/useWorld.js'
 import {
   addressWord,
   ask,
@@ -27,17 +28,14 @@ const BID_WEI = parseEther('0.01')
 const SPOKE = '8453'
 
 /** A world without a relayer: each test delivers the messages itself. */
-let stack: Stack<'mainnet'>
-
-beforeAll(async () => {
-  stack = await startStack({
+const stack = useWorld(() =>
+  startStack({
     chains: ['1', SPOKE],
     seeds: false,
     blockMs: 200,
     daemonEnv: { RELAYER_PRIVATE_KEY: undefined },
-  })
-}, 120_000)
-afterAll(() => stack?.stop())
+  }),
+)
 
 describe('a message on its way', () => {
   it('is bridging until the hub has executed it', async () => {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
-import { type Stack, startStack } from '../../src/testing/index.js'
+import { startStack } from '../../src/testing/index.js'
+import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const CATCH_UP_MS = 60_000
 
-let stack: Stack<'mainnet'>
-beforeAll(async () => {
-  stack = await startStack({ chains: ['1'], blockMs: 200, seeds: false })
-})
-afterAll(() => stack?.stop())
+const stack = useWorld(() => startStack({ chains: ['1'], blockMs: 200, seeds: false }))
 
 it('a status that is waited for and a feed that is followed go on over a kill of the daemon', async () => {
   const client = new Client({ url: stack.api })

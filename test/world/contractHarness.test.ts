@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { attach } from '../../src/testing/index.js'
 import { testProgram } from '../setup/built.js'
+import { useFolder } from '../support/folder.js'
 
 const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-harness-'))
+const folder = useFolder()
 const from = (name: string) => join(ROOT, 'node_modules', name)
 const env = { ...process.env, VITEST: undefined, NODE_ENV: undefined }
 
@@ -24,7 +24,6 @@ beforeAll(async () => {
   for (const name of ['@types/node', 'solc', 'tsx', 'viem', 'vitest'])
     symlinkSync(from(name), join(folder, 'node_modules', name))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.concurrent('examples/contract-harness', () => {
   it('mines, reorgs, drops, holds the bridge and moves the clock under node:test', async () => {

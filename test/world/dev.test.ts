@@ -1,28 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readWorld, type World } from '../../src/testing/index.js'
 import { identifyProcess, isAlive, waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
+import { useFolder } from '../support/folder.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
 /** A world is up in 8 s alone, and took more than 60 s beside other worlds on a machine that stalled. */
 const READY_MS = 150_000
 
-let base: string
+const base = useFolder()
 const started: ChildProcess[] = []
-
-beforeAll(() => {
-  base = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-dev-'))
-})
 
 afterAll(async () => {
   for (const child of started) child.kill('SIGTERM')
   await waitFor(() => started.every((child) => child.exitCode !== null || child.signalCode !== null), 10_000)
-  fs.rmSync(base, { recursive: true, force: true })
 })
 
 /** A home that no earlier try has used. */

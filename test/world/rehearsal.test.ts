@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, pad, parseEther } from 'viem'
@@ -8,20 +7,22 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localTokenAbi, localTokenBytecode } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { packetOf } from '../contracts/support/bridge.js'
 import { testProgram } from '../setup/built.js'
-import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { startTestDaemon } from '../support/daemon.js'
+import { useServer } from '../support/database.js'
+import { useFolder } from '../support/folder.js'
 import { writeKeystore } from '../support/keystore.js'
 import { carry, type PublicChain, sendAs, startPublicChains } from '../support/publicChains.js'
+import { useWorld } from '../support/useWorld.js'
 import { ask } from '../support/world.js'
 
 /**
  * A deployment from nothing, as somebody does it who has the commands and their documents alone: two chains with
  * nothing but LayerZero's own contracts on them, an empty folder, and a chains file that says what is wished.
  */
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-rehearsal-'))
+const folder = useFolder()
 const deployerKey = generatePrivateKey()
 const deployer = privateKeyToAccount(deployerKey)
 const relayer = privateKeyToAccount(generatePrivateKey())
@@ -44,7 +45,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await Promise.all([hub?.stop(), spoke?.stop()])
-  rmSync(folder, { recursive: true, force: true })
 })
 
 interface ChainsJson {
@@ -246,19 +246,13 @@ describe('a deployment with a key', () => {
 })
 
 describe('what was deployed', () => {
-  let postgres: Postgres
-  let daemon: TestDaemon
+  const server = useServer()
+  const daemon = useWorld(() => startTestDaemon(server.url, readChains(join(folder, 'chains.json'))))
   const at = () => ({ api: daemon.api })
   beforeAll(async () => {
-    postgres = await startPostgres({ dataDir: join(folder, 'pg') })
-    daemon = await startTestDaemon(postgres.url, readChains(join(folder, 'chains.json')))
     // until then it sells no name
     const isWell = async () => expect((await daemon.status()).problems).toEqual([])
     await vi.waitFor(isWell, { timeout: 20_000, interval: 50 })
-  })
-  afterAll(async () => {
-    await daemon?.stop()
-    await postgres?.stop()
   })
 
   /** Pays for a name as the API says. */
@@ -303,7 +297,7 @@ describe('what was deployed', () => {
     await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
     const rows = hub.accounts.slice(0, 3).map((address) => `${address},100`)
     writeFileSync(join(folder, 'drop.csv'), `address,amount\n${rows.join('\n')}\n`)
-    const clusterd = (...args: string[]) => runWith({ DATABASE_URL: postgres.url }, file, 'airdrop', ...args)
+    const clusterd = (...args: string[]) => runWith({ DATABASE_URL: server.url }, file, 'airdrop', ...args)
     const loaded = await clusterd('load', 'drop.csv', '--community', 'club', '--chain', '11155111')
     expect(loaded.code, loaded.out).toBe(0)
     const terms = ['--owner', deployer.address, '--token', token, '--ends-at', '2028-01-31', '--fund']

@@ -1,7 +1,6 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { bridgeOf } from '../../src/testing/bridge.js'
 import { checkedCopyOf } from '../../src/testing/chains/anvilState.js'
@@ -16,11 +15,13 @@ import {
   until,
 } from '../../src/testing/index.js'
 import { isAlive } from '../../src/testing/processes/processes.js'
+import { ensClients } from '../support/ens.js'
+import { useFolder } from '../support/folder.js'
 import { freshName, freshWallet, quoteOn, type SomeWorld, sendRegistration } from '../support/world.js'
 
 const BLOCK_MS = 200
 
-let base: string
+const base = useFolder()
 const running: { stop(): Promise<void> }[] = []
 
 async function start<N extends Network = Network, L extends ChainLabel = ChainLabel>(
@@ -37,15 +38,13 @@ async function register(stack: SomeWorld): Promise<string> {
   return tx
 }
 
-beforeAll(() => {
-  base = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-stack-'))
-})
+/** What a name of ENS that is free resolves to: null, as long as the gateway's answers are taken. */
+const freeName = ({ networks: { mainnet } }: Stack<'mainnet'>) =>
+  ensClients(mainnet.hub, mainnet.ens).viem.getEnsAddress({ name: 'nobody.local.eth' })
 
 afterEach(async () => {
   for (const part of running.splice(0).reverse()) await part.stop()
 })
-
-afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 
 describe('startStack', { timeout: 180_000 }, () => {
   it('lets a test kill and restart each part, and goes on', async () => {
@@ -58,6 +57,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     await stack.daemon.restart({ LOG_LEVEL: 'debug' })
     expect(stack.daemon.pid).not.toBe(daemonPid)
     await until.status(stack, first, 'finalized')
+    expect(await freeName(stack)).toBeNull()
 
     const chain = stack.anvils['1']!
     await expect(chain.mine(-1)).rejects.toThrow('mine takes a whole number from 1 on, not -1.')
@@ -88,14 +88,19 @@ describe('startStack', { timeout: 180_000 }, () => {
   it('is the chains that are asked for; another one later joins them', async () => {
     const home = path.join(base, 'chains')
     const first = await start({ home, chains: ['1'] })
-    expect(first.networks).toEqual({ mainnet: { hub: expect.anything(), spokes: [] } })
+    expect(first.networks).toEqual({ mainnet: { hub: expect.anything(), ens: expect.anything(), spokes: [] } })
     const tx = await register(first)
     await first.stop()
+    // as a world that began before there was ENS
+    const known = path.join(home, 'anvil', 'chains.json')
+    fs.writeFileSync(known, fs.readFileSync(known, 'utf8').replaceAll('"ens"', '"none"'))
 
     const second = await start({ home, chains: ['1', '10'] })
     expect(second.networks.mainnet.hub).toEqual(first.networks.mainnet.hub)
     expect(second.networks.mainnet.spokes.map(({ network }) => network)).toEqual(['10'])
     await until.status(second, tx, 'finalized')
+    // its API has another port
+    expect(await freeName(second)).toBeNull()
     const { gasToken } = await quoteOn('10', second.accounts.evm[0]!.address, [{ name: freshName() }], second)
     expect(gasToken).toEqual({ symbol: 'LOC', decimals: 18 })
     await second.stop()

@@ -10,6 +10,8 @@ import { ApiError } from './errors.js'
 export interface Freshness {
   /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
   isCatchingUp: boolean
+  /** The tables have what another service's feed told, and no more. */
+  isReplica: boolean
   /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
 }
@@ -24,7 +26,7 @@ interface Sources {
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
-const CURRENT: Freshness = { isCatchingUp: false, staleSeconds: null }
+const CURRENT: Freshness = { isCatchingUp: false, isReplica: false, staleSeconds: null }
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
@@ -49,10 +51,10 @@ export function createFreshness(network: Network, { pool, chains }: Sources): ()
   }
 }
 
-function freshnessOf({ caughtUp, state, nowMs }: HubState): Freshness {
+function freshnessOf({ caughtUp, isReplica, state, nowMs }: HubState): Freshness {
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return CURRENT
   const ms = state && behindMs(state, nowMs)
-  return { isCatchingUp: true, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
+  return { isCatchingUp: true, isReplica, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
 }
 
 /** Names may be taken on the chain. @throws ApiError catching_up */
@@ -62,6 +64,12 @@ export async function requireCurrent({ freshness, network }: Fresh): Promise<voi
     'catching_up',
     'Names may be taken that are not known here yet: ask again once this has caught up.',
   )
+}
+
+/** Keeps back what no feed tells. @throws ApiError unavailable on a replica */
+export async function refuseOnReplica({ freshness, network }: Fresh): Promise<void> {
+  if (!(await freshness[network]()).isReplica) return
+  throw new ApiError('unavailable', 'This is a copy of what is public: ask the service that it was made from.')
 }
 
 /** Adds how far an answer may be behind. */

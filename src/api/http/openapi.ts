@@ -54,7 +54,7 @@ export function openApiDocument(
   })
 }
 
-/** A route's path in OpenAPI's form: `/v1/events/{id}`. */
+/** Express's form of a path in OpenAPI's: `/v1/events/{id}`. */
 export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
 const TESTNET = {

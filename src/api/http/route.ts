@@ -57,7 +57,7 @@ export const MAX_STAY_MS = 30_000
 /** Its schemas are the source of the OpenAPI documents. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** `/v1/names/address/:address` */
+  /** Path in Express's form: `/v1/names/address/:address`. */
   path: string
   /** Other paths that answer the same. */
   aliases?: readonly string[]

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Route } from '../http/route.js'
 
 /** The route that a request asks for, and the parameters of its path, decoded. */
-interface Match<R> {
-  route: R
+export interface Match {
+  route: Route
   params: Readonly<Record<string, string>>
 }
 
@@ -11,14 +11,14 @@ interface Match<R> {
  * Creates the router: it finds the first route whose path matches, whatever the case of its texts, with a slash at the
  * end or without; null where there is none, and for a path that can't be decoded.
  */
-export function createRouter<R extends Pick<Route, 'method' | 'path' | 'aliases'>>(routes: readonly R[]) {
+export function createRouter(routes: readonly Route[]) {
   const table = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].map((path) => ({
       ...{ route, method: route.method.toUpperCase() },
       pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
     })),
   )
-  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match<R> | null => {
+  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match | null => {
     const asked = method === 'HEAD' ? 'GET' : method
     const path = pathOf(url)
     for (const { method, pattern, route } of table) {

@@ -6,7 +6,7 @@ import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import { requireCurrent, withStaleness } from '../http/freshness.js'
+import { refuseOnReplica, requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_STAY_MS, type Route, type Session } from '../http/route.js'
 import { bytesCost, costOf } from '../limits/costs.js'
@@ -29,12 +29,14 @@ const URL_LIMIT_CHARS = 4_096
 export interface Serving {
   finish: Finish
   gate: Gate
+  /** Routes that a replica can't answer. */
+  beyondFeed: ReadonlySet<Route>
 }
 
 type Contexts = ReturnType<typeof createContexts>
 
-/** Each request is answered once, within the deadline. */
-export function createRouteServer(contexts: Contexts, { finish, gate }: Serving, deadlineMs: number) {
+/** Creates the server of declared routes: each request is answered once, within the deadline. */
+export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed }: Serving, deadlineMs: number) {
   const memory = createMemory(contexts.mainnet.batches)
   const joins = new Places(JOINS)
   return (route: Route, exchange: Exchange): void => {
@@ -67,6 +69,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate }: Serving,
       meter = await gate.ofClient(exchange)
       meter.spend(1)
       const query = queryOf(req)
+      if (beyondFeed.has(route)) await refuseOnReplica(contexts[isTestnet(query) ? 'testnet' : 'mainnet'])
       if (route.isBulk) {
         meter = owing(meter)
         const { address, whenGone } = callerOf(exchange, meter)

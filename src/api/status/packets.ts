@@ -22,7 +22,7 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
 })
 
-/** Messages as the status function takes them, and their time. */
+/** Packets of a transaction to the hub, as the status function takes them, and when it sent them. */
 export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
 
 export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {

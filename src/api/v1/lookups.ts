@@ -1,7 +1,7 @@
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
-import { pages } from '../../web/page.js'
-import { json, ok } from '../http/answer.js'
+import { page } from '../../web/page.js'
+import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -11,7 +11,6 @@ import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '
 import { metadataOfName } from '../names/metadata.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
-import { htmlAnswer } from '../webPage.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = named('NameRecord', {
@@ -37,7 +36,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
   async handle({ params }, context) {
     const record = await nameOfAddress(context, params.address!)
-    return json(record.hit ? 200 : 404, view(record))
+    return { ...ok(view(record)), status: record.hit ? 200 : 404 }
   },
 })
 
@@ -157,7 +156,8 @@ export const profile = route.get('/:name', {
     const found = await Promise.all(NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)))
     if (found.every((cluster) => cluster === null))
       throw new ApiError('not_found', 'There is no such route, and nobody holds such a name; /openapi.json lists them.')
-    return htmlAnswer(pages)
+    const { type, text, cacheControl, policy } = page
+    return { status: 200, content: { type, text, policy }, headers: { 'cache-control': cacheControl } }
   },
 })
 

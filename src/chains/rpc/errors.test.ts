@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { bodyOf, serve } from '../../../test/support/httpServer.js'
-import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
+import { useWorld } from '../../../test/support/useWorld.js'
+import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import { RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
@@ -78,12 +79,8 @@ const TOO_OFTEN: readonly Wording[] = [
   { status: 429, code: -32007, message: '50/second request limit reached - reduce calls per second' },
 ]
 
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: CHAIN_ID }))
 let node: Pick<FaultProxy, 'stop'> | undefined
-beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN_ID })
-})
-afterAll(() => anvil.stop())
 afterEach(async () => {
   await node?.stop()
   node = undefined

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bodyOf, serve } from '../../../test/support/httpServer.js'
-import { type Anvil, startAnvil } from '../../testing/chains/anvil.js'
+import { useWorld } from '../../../test/support/useWorld.js'
+import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import { waitFor } from '../../testing/processes/processes.js'
@@ -11,12 +12,8 @@ import { Node } from './node.js'
 const CHAIN_ID = 31_337
 const WAIT_S = 1
 
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: CHAIN_ID }))
 const stops: (() => Promise<void>)[] = []
-beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN_ID })
-})
-afterAll(() => anvil.stop())
 afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()))
 })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { useDatabase } from '../../../test/storage/database.js'
+import { useDatabase } from '../../../test/support/database.js'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { inTransaction } from '../pg/pool.js'
 import { writeMessages, writeReceipts } from './messages.js'

@@ -33,6 +33,8 @@ export function readChainStates(db: Queryable): Promise<StoredState[]> {
 /** Facts that decide whether a network's names may be sold. */
 export interface HubState {
   caughtUp: boolean
+  /** The network was imported: no chain is followed. */
+  isReplica: boolean
   /** Null before the hub was ever indexed. */
   state: ChainState | null
   /** The database's clock, Unix ms. */
@@ -41,7 +43,7 @@ export interface HubState {
 
 const HUB_STATE = {
   name: 'hub_state',
-  text: `SELECT h.caught_up, s.state, ${NOW_MS} AS now_ms FROM journal_heads h
+  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_replica, s.state, ${NOW_MS} AS now_ms FROM journal_heads h
     LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,
 }
 

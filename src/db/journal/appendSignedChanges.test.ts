@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, expect, it } from 'vitest'
-import { useDatabase } from '../../../test/storage/database.js'
+import { useDatabase } from '../../../test/support/database.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 
 const database = useDatabase()

@@ -203,15 +203,25 @@ const FORGET_CHECKPOINTS = `DELETE FROM feed_checkpoints
  */
 export async function writeCheckpoints(
   { pool, network, epoch }: OfLeader,
-  { generation, count }: FeedCheckpoint,
+  newest: FeedCheckpoint,
   added: readonly FeedCheckpoint[],
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
-    await execute(client, network, FORGET_CHECKPOINTS, [generation, count])
-    const values = [added.map((one) => one.count), added.map((one) => one.hash)]
-    await execute(client, network, ADD_CHECKPOINTS, [generation, ...values])
+    await addCheckpoints(client, network, newest, added)
   })
+}
+
+/** The same in the transaction of a writer that needs no leader. */
+export async function addCheckpoints(
+  db: Queryable,
+  network: Network,
+  { generation, count }: FeedCheckpoint,
+  added: readonly FeedCheckpoint[],
+): Promise<void> {
+  await execute(db, network, FORGET_CHECKPOINTS, [generation, count])
+  const values = [added.map((one) => one.count), added.map((one) => one.hash)]
+  await execute(db, network, ADD_CHECKPOINTS, [generation, ...values])
 }
 
 const copied = prepare<FollowedFeed>(

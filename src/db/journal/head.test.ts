@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { useDatabase } from '../../../test/storage/database.js'
+import { useDatabase } from '../../../test/support/database.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { tryLead } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'

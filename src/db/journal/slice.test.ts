@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { useDatabase } from '../../../test/storage/database.js'
+import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
 import { keysOf } from '../../registry/fold/index.js'
 import type { Keys, Slice } from '../../registry/fold/rows.js'

@@ -1,15 +1,12 @@
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
 import { Loops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import type { Postgres } from '../../testing/processes/postgres.js'
 import { assertLeader } from '../journal/head.js'
 import { createLeasePool, LEASE_MS, LOOK_MS, RENEW_MS, tryLead, whileLeading } from './leader.js'
 import { createListener, notify } from './notify.js'
@@ -20,24 +17,18 @@ const YEAR_MS = 365 * 86_400_000
 /** For a busy machine. */
 const MARGIN_MS = 3_000
 
-const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-leader-'))
-let server: Postgres
+const server = useServer(startMigrated)
 let proxy: TcpProxy
 let leases: pg.Pool
 
-beforeAll(async () => {
-  server = await startMigrated(path.join(home, 'pg'))
+beforeAll(() => {
   leases = createLeasePool(server.url)
 })
 beforeEach(async () => {
   proxy = await startTcpProxy(server)
 })
 afterEach(() => proxy.stop())
-afterAll(async () => {
-  await leases?.end()
-  await server?.stop()
-  fs.rmSync(home, { recursive: true, force: true })
-})
+afterAll(() => leases?.end())
 
 /** The server's URL through the proxy. */
 function throughProxy(): string {

@@ -1,19 +1,14 @@
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { startMigrated } from '../../../test/support/migrated.js'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import { useDatabase } from '../../../test/support/database.js'
 import { Loops } from '../../ops/loops.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import type { Postgres } from '../../testing/processes/postgres.js'
 import { readLeaders } from '../deployment/leaders.js'
 import { LEADER_ROLE } from './codes.js'
 import { createLeasePool, LOOK_MS, whileLeading } from './leader.js'
 import { createListener } from './notify.js'
-import { createPool } from './pool.js'
 import { query } from './rows.js'
 
 /** What the design promises, from the moment a leader says nothing more; and what a shared machine adds. */
@@ -26,23 +21,16 @@ const LEADS = NETWORKS.flatMap((network) => (['index', 'relay'] as const).map((r
 const WRITE = `INSERT INTO written (network, role, process, epoch)
   SELECT network, role, $4, epoch FROM leaders WHERE network = $1 AND role = $2 AND epoch = $3 FOR UPDATE`
 
-const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-leads-'))
-let server: Postgres
+const server = useDatabase(8)
 let pool: pg.Pool
 const processes: Process[] = []
 
 beforeAll(async () => {
-  server = await startMigrated(path.join(home, 'pg'))
-  pool = createPool({ url: server.url, max: 8, applicationName: 'test' })
+  pool = server.pool
   await pool.query('CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)')
 })
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((process) => process.stop()))
-})
-afterAll(async () => {
-  await pool?.end()
-  await server?.stop()
-  fs.rmSync(home, { recursive: true, force: true })
 })
 
 interface Process {

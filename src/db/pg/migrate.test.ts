@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Postgres, startPostgres } from '../../testing/processes/postgres.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useServer } from '../../../test/support/database.js'
+import { useFolder } from '../../../test/support/folder.js'
+import { createDatabase } from '../../testing/processes/postgres.js'
 import { compareSchema, MIGRATIONS_DIR, migrate } from './migrate.js'
 
-let home: string
-let server: Postgres
+const home = useFolder()
+const server = useServer()
 let url: string
 let dir: string
 let count = 0
@@ -27,16 +28,6 @@ async function query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>
     await client.end()
   }
 }
-
-beforeAll(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-migrate-'))
-  server = await startPostgres({ dataDir: path.join(home, 'pg') })
-})
-
-afterAll(async () => {
-  await server.stop()
-  fs.rmSync(home, { recursive: true, force: true })
-})
 
 beforeEach(async () => {
   count++

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { useDatabase } from '../../../test/storage/database.js'
+import { useDatabase } from '../../../test/support/database.js'
 import { pipelined } from './pipeline.js'
 import { inTransaction } from './pool.js'
 import { readRows } from './rows.js'

@@ -1,74 +1,101 @@
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { pipelined } from './pipeline.js'
-import { createPool, dropConnections, inTransaction } from './pool.js'
+import { createPool, dropConnections, inTransaction, type PoolOptions } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
+const server = useServer()
+const pools: pg.Pool[] = []
+afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.end())))
+
+/** A pool of one test. */
+function open(options: Partial<PoolOptions> = {}): pg.Pool {
+  const pool = createPool({ url: server.url, max: 1, applicationName: 'test', ...options })
+  pools.push(pool)
+  return pool
+}
+
+/** Expects work to fail as it does while the database is away. */
+async function expectOutage(work: Promise<unknown>, error: object = {}): Promise<void> {
+  const thrown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(thrown).toMatchObject(error)
+  expect(isDatabaseUnavailable(thrown)).toBe(true)
+}
+
 it('a connection that breaks while its transaction waits for something else fails the transaction, nothing more', async () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-pool-'))
-  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  const pool = createPool({ url: server.url, max: 2, applicationName: 'test' })
-  try {
-    const transaction = inTransaction(pool, async (client) => {
-      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-      await pool.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid])
-      // no query is under way, so only the event reports it
-      await sleep(200)
-      await client.query('SELECT 1')
-    })
-    await expect(transaction).rejects.toThrow()
-    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
-  } finally {
-    await pool.end()
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  }
+  const pool = open({ max: 2 })
+  const transaction = inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    await pool.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid])
+    // no query is under way, so only the event reports it
+    await sleep(200)
+    await client.query('SELECT 1')
+  })
+  await expect(transaction).rejects.toThrow()
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
 it('a database that takes no connections by its own name is an outage', async () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-closed-'))
-  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  const admin = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  const closed = new URL(server.url)
-  closed.pathname = '/closed'
-  const pool = createPool({ url: closed.href, max: 1, applicationName: 'test' })
-  try {
-    await admin.query('CREATE DATABASE closed ALLOW_CONNECTIONS false')
-    const error = await pool.query('SELECT 1').catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: '55000' })
-    expect(isDatabaseUnavailable(error)).toBe(true)
-  } finally {
-    await Promise.all([pool.end(), admin.end()])
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  }
+  await open().query('CREATE DATABASE closed ALLOW_CONNECTIONS false')
+  const url = Object.assign(new URL(server.url), { pathname: '/closed' }).href
+  await expectOutage(open({ url }).query('SELECT 1'), { code: '55000' })
+})
+
+it('a connection on which nothing may be written is dropped: a new one may lead to the primary', async () => {
+  const pool = open()
+  await pool.query('CREATE TABLE written (x int)')
+  await pool.query('SET default_transaction_read_only = on')
+  const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO written VALUES (1)'))
+  await expectOutage(insert(), { code: '25006' })
+  await insert()
+})
+
+it('the end of a transaction in which this process stalled is an outage', async () => {
+  const pool = open({ idleTransactionMs: 200 })
+  const stalled = inTransaction(pool, async (client) => {
+    await client.query('SELECT 1')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+    await client.query('SELECT 1')
+  })
+  await expectOutage(stalled, { code: '25P03' })
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+})
+
+it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
+  const proxy = await startTcpProxy(server)
+  const pool = open({ url: Object.assign(new URL(server.url), { port: String(proxy.port) }).href, max: 3 })
+  // two are idle
+  await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.1)')))
+  const transaction = inTransaction(pool, async (client) => {
+    await client.query('CREATE TABLE held (id int)')
+    proxy.forget()
+    setTimeout(() => dropConnections(pool), 100)
+    await pipelined(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
+  })
+  await expectOutage(transaction)
+  await expect.poll(() => pool.totalCount).toBe(0)
+  const held = await Promise.all([1, 2, 3].map(() => pool.query(`SELECT to_regclass('held') AS held`)))
+  expect(held.map(({ rows }) => rows)).toEqual([1, 2, 3].map(() => [{ held: null }]))
+  await proxy.stop()
 })
 
 describe('a commit that waits for a standby', () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-commit-'))
   const LIMIT_MS = 500
-  let server: Postgres
   let admin: pg.Pool
   let pool: pg.Pool
-  beforeAll(async () => {
-    server = await startPostgres({ dataDir: path.join(home, 'pg') })
-    admin = createPool({ url: server.url, max: 2, applicationName: 'test' })
-    await admin.query('CREATE TABLE t (x int)')
-    pool = createPool({ url: server.url, max: 1, applicationName: 'test', statementTimeoutMs: LIMIT_MS })
+  beforeEach(async () => {
+    admin = open({ max: 2 })
+    await admin.query('CREATE TABLE IF NOT EXISTS t (x int)')
+    pool = open({ statementTimeoutMs: LIMIT_MS })
     await standby('nobody')
   })
-  afterAll(async () => {
-    await standby('')
-    await Promise.all([pool.end(), admin.end()])
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  })
+  afterEach(() => standby(''))
   const standby = async (name: string) => {
     const client = await admin.connect()
     await client.query('SET synchronous_commit = local')
@@ -98,83 +125,12 @@ describe('a commit that waits for a standby', () => {
     await standby('')
     await made
     expect(await count()).toBe(before + 1)
-    await standby('nobody')
   })
 
   it('is not acknowledged where somebody else cuts it short', async () => {
     const { made } = await insertThatWaits()
-    const ended = made.catch((error: unknown) => error)
+    const outage = expectOutage(made)
     await admin.query('SELECT pg_cancel_backend($1)', await waiting())
-    const error = await ended
-    expect(error).toBeInstanceOf(Error)
-    expect(isDatabaseUnavailable(error)).toBe(true)
+    await outage
   })
-})
-
-it('a connection on which nothing may be written is dropped: a new one may lead to the primary', async () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-standby-'))
-  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  try {
-    await pool.query('CREATE TABLE t (x int)')
-    await pool.query('SET default_transaction_read_only = on')
-    const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'))
-    const error = await insert().catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: '25006' })
-    expect(isDatabaseUnavailable(error)).toBe(true)
-    await insert()
-  } finally {
-    await pool.end()
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  }
-})
-
-it('the end of a transaction in which this process stalled is an outage', async () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-stall-'))
-  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  const pool = createPool({ url: server.url, max: 1, applicationName: 'test', idleTransactionMs: 200 })
-  try {
-    const stalled = inTransaction(pool, async (client) => {
-      await client.query('SELECT 1')
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
-      await client.query('SELECT 1')
-    })
-    const error = await stalled.catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: '25P03' })
-    expect(isDatabaseUnavailable(error)).toBe(true)
-    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
-  } finally {
-    await pool.end()
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  }
-})
-
-it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-drop-'))
-  const server = await startPostgres({ dataDir: path.join(home, 'pg') })
-  const proxy = await startTcpProxy(server)
-  const url = Object.assign(new URL(server.url), { port: String(proxy.port) }).href
-  const pool = createPool({ url, max: 3, applicationName: 'test' })
-  try {
-    // two are idle
-    await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.1)')))
-    const transaction = inTransaction(pool, async (client) => {
-      await client.query('CREATE TABLE held (id int)')
-      proxy.forget()
-      setTimeout(() => dropConnections(pool), 100)
-      await pipelined(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
-    })
-    const error = await transaction.catch((thrown: unknown) => thrown)
-    expect(isDatabaseUnavailable(error)).toBe(true)
-    await expect.poll(() => pool.totalCount).toBe(0)
-    const held = await Promise.all([1, 2, 3].map(() => pool.query(`SELECT to_regclass('held') AS held`)))
-    expect(held.map(({ rows }) => rows)).toEqual([1, 2, 3].map(() => [{ held: null }]))
-  } finally {
-    await pool.end()
-    await proxy.stop()
-    await server.stop()
-    fs.rmSync(home, { recursive: true, force: true })
-  }
 })

@@ -143,11 +143,6 @@ it.concurrent('a version that one node does not know is another’s to show; wha
   expect(await take([UNSHOWN, UNSHOWN])).toEqual([])
 })
 
-it.concurrent('an only node that lacks what it lists, or has it in another slot, is waited for', async () => {
-  for (const told of [NONE!, { has: { a: { ...PAID, slot: 2 ** 40 } } }])
-    await expect(take([told])).rejects.toThrow('not there yet')
-})
-
 it.concurrent('what comes before one that a node has not come to, or that is limited, is taken', async () => {
   const both = { has: { a: PAID, b: PAID } }
   const limited: Call = async (method, params) => {
@@ -160,9 +155,3 @@ it.concurrent('what comes before one that a node has not come to, or that is lim
     expect(signaturesOf(taken)).toEqual(['a'])
   }
 }, 20_000)
-
-it.concurrent('one that a node has not come to is taken as soon as both have it', async () => {
-  const both = { has: { a: PAID, b: PAID } }
-  await expect(take([both, ONE!], ['a', 'b'])).rejects.toThrow(CONTRADICT)
-  expect(signaturesOf(await take([both, both], ['a', 'b']))).toEqual(['a', 'b'])
-})

@@ -173,7 +173,6 @@ export class PaymentWatcher {
     }
     memory.missingSinceMs ??= this.#nowMs()
     const forMs = this.#nowMs() - memory.missingSinceMs
-    const isAlarm = forMs >= MISSING_ALARM_MS
     if (forMs >= memory.rereadAfterMs) {
       // an odd answer may have left them out of a transaction that was read
       memory.tracker.forgetRead()
@@ -181,7 +180,7 @@ export class PaymentWatcher {
     }
     const from = (isGap ? known.names : known.communityNames) + 1
     const to = Math.max(isGap ? sequences.names : sequences.communityNames, from)
-    return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm }
+    return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm: forMs >= MISSING_ALARM_MS }
   }
 }
 

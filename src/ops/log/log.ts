@@ -6,17 +6,8 @@ import { LogOutput } from './output.js'
 export type { Logger } from 'pino'
 
 /** Fields whose values are redacted in every log line; `token` names a token of a chain. */
-const SECRET_PATHS = [
-  'authorization',
-  'signature',
-  'share',
-  'privateKey',
-  'relayerPrivateKey',
-  'secretKey',
-  'passphrase',
-  'databaseUrl',
-].flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
-
+const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'passphrase', 'databaseUrl']
+const SECRET_PATHS = SECRETS.flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
 const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [`headers["${name}"]`, `req.headers["${name}"]`])
 
 const STDOUT = 1

@@ -119,12 +119,6 @@ const NO_PORT: Readonly<Record<string, string>> = {
   EACCES: 'is not for this user: set PORT and OPS_PORT to others, from 1024 on',
 }
 
-/** Sentence about an address that can't be listened on. */
-const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: string): string =>
-  NO_PORT[code] === undefined
-    ? `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
-    : `Port ${port} on ${host} ${NO_PORT[code]}.`
-
 /**
  * Listens on a port, 0 for any.
  * @returns the port
@@ -132,7 +126,10 @@ const portFault = ({ code = '' }: NodeJS.ErrnoException, port: number, host: str
  */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(portFault(error, port, host))))
+    server.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
+      const noHost = `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
+      reject(new Error(NO_PORT[code] === undefined ? noHost : `Port ${port} on ${host} ${NO_PORT[code]}.`))
+    })
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 }

@@ -31,10 +31,7 @@ export interface WebhookOptions {
   signal: AbortSignal
 }
 
-/**
- * Sends the public feed to the operator's webhooks until the signal; any number of processes share them. A new event
- * needs nothing here (`journal/events.ts`).
- */
+/** Sends all public events to the operator's webhooks until the signal; any number of processes share them. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createNotify()

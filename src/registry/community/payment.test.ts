@@ -24,7 +24,7 @@ const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInp
 }
 
 describe('a payment for a community name', () => {
-  // each other outcome: src/registry/fold/communityPayments.test.ts
+  // each other outcome: test/model/communities.test.ts
   it('is decided by its block`s time, which is cut to the second, and its price before the name', () => {
     expect(outcomeOf({ amount: 11n }), 'more is not too much').toBe('registered')
     expect(outcomeOf({}, { history: [since(-1_000)] })).toBe('not_found')

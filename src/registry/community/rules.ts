@@ -226,7 +226,7 @@ export interface RulesProblem {
   message: string
 }
 
-/** Faults of rules on a deployment's chains: by their labels, with what takes payments for community names there. */
+/** Faults of rules on the chains of a deployment, by their labels and contracts for payments. */
 export function problemsOnChains(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],

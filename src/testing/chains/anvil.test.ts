@@ -1,9 +1,9 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { createPublicClient, createTestClient, createWalletClient, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useFolder } from '../../../test/support/folder.js'
 import { isAlive, sleep, waitFor } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
 import { checkedCopyOf, restoreState } from './anvilState.js'
@@ -12,7 +12,7 @@ import { receiptOf } from './receipt.js'
 const CHAIN_ID = 911_000_777
 const account = mnemonicToAccount(TEST_MNEMONIC)
 
-let home: string
+const home = useFolder()
 const running: Anvil[] = []
 
 async function start(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
@@ -36,15 +36,9 @@ function clientsOf(anvil: Anvil) {
   }
 }
 
-beforeAll(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-anvil-'))
-})
-
 afterEach(async () => {
   for (const anvil of running.splice(0)) await anvil.stop()
 })
-
-afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 
 describe('startAnvil', () => {
   it('mines what its pool has put aside, once somebody waits for it', async () => {

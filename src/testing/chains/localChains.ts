@@ -2,6 +2,7 @@ import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
 import { type BridgePrice, ETH_PRICE } from '../contracts/deploy.js'
 import type { PriceFeeds } from '../contracts/priceFeed.js'
+import type { WorldEns } from '../world.js'
 
 interface Definition {
   network: Network
@@ -60,6 +61,7 @@ export interface HubExtras {
   readonly feeds?: PriceFeeds | undefined
   /** A token that anybody may mint. */
   readonly token?: Hex | undefined
+  readonly ens?: WorldEns | undefined
 }
 
 /** Absent fields have the file's defaults. */

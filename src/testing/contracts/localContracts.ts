@@ -24,6 +24,7 @@ import {
   deployMessageLibrary,
   deploySpoke,
 } from './deploy.js'
+import { deployEns, setGateway } from './ens.js'
 import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, same as the interface's default. */
@@ -31,6 +32,9 @@ const MINIMUM_WEI = parseEther('0.01')
 
 /** Local feeds are never updated, however long the world lives. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
+
+/** ENS names below which a network's names resolve. */
+const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
 
 /** Contracts of a local chain. */
 interface LocalContracts extends HubExtras {
@@ -48,22 +52,27 @@ export async function ensureContracts(
   previous: KnownChain | undefined,
 ): Promise<LocalContracts> {
   const { reader } = localClients(at, definition.chainId)
+  const deployer = deployerOf(at, definition.chainId)
+  const makeEns = () => deployEns(deployer, ENS_PARENTS[definition.network])
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
   if (previous?.genesisHash === genesisHash) {
-    const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token } = previous
+    const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } = previous
     const own = feeds ? [feeds.solUsd, feeds.ethUsd, token] : []
+    if (ens) own.push(ens.registry, ens.resolver, ens.universalResolver)
     const addresses = [contract, endpoint, messageLib, communityPayments, ...own]
     const codes = await Promise.all(addresses.map((address) => address && reader.getCode({ address })))
-    if (codes.every((code) => code !== undefined))
-      return { contracts: { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }, feeds, token }
+    if (codes.every((code) => code !== undefined)) {
+      const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
+      // none in a world that is older than its ENS
+      return { contracts, feeds, token, ens: feeds && (ens ?? (await mineQuickly(at, definition.chainId, makeEns))) }
+    }
   }
   await fund(at, definition.chainId, operatorAddresses())
   return mineQuickly(at, definition.chainId, async () => {
     const contracts = { ...(await deploy(at, definition, hubEid)), genesisHash }
     if (definition.role === 'spoke') return { contracts }
-    const deployer = deployerOf(at, definition.chainId)
     const feeds = await deployPriceFeeds(deployer)
-    return { contracts, feeds, token: lowerCase(await deployLocalToken(deployer)) }
+    return { contracts, feeds, token: lowerCase(await deployLocalToken(deployer)), ens: await makeEns() }
   })
 }
 
@@ -111,6 +120,13 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
+/** Lets names resolve on each hub by this API, whose port may be another one than before. */
+export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
+  await Promise.all(
+    hubs.map((hub) => mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api))),
+  )
+}
+
 /** Price of messages: a spoke's own, and on the hub the inverse rate of the spoke's gas token. */
 function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
   if (near.role === 'spoke') return near.price
@@ -137,20 +153,25 @@ export function writeChains(
   solana: LocalSolana | undefined,
   pollMs: number,
 ): void {
-  const known = chains.map(({ config, feeds, token }): KnownChain => ({ ...config, feeds, token }))
+  const known = chains.map(({ config, feeds, token, ens }): KnownChain => ({ ...config, feeds, token, ens }))
   const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
-  const hubs = solana ? chains.filter(({ role }) => role === 'hub') : []
-  const clusters = hubs.map(({ network, feeds }, index) => {
+  const hubs = chains.filter(({ role }) => role === 'hub')
+  const clusters = (solana ? hubs : []).map(({ network, feeds }, index) => {
     const { rpcUrl, wsUrl, genesisHash, programs } = solana!
     const settings = { commitment: 'confirmed', pollMs }
     const priced = { feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS } }
     return [network, { rpcUrls: [rpcUrl], wsUrls: [wsUrl], genesisHash, ...programs[index], ...settings, ...priced }]
+  })
+  const parents = hubs.map(({ network, chainId, ens }) => {
+    const { parent, resolver, registry } = ens!
+    return [network, { parent, resolver, registry, chainId }]
   })
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...all.values()] })
   writeJson(chainsFile(home), {
     chains: chains.map(({ config }) => config),
     solana: Object.fromEntries(clusters),
+    ens: Object.fromEntries(parents),
     deliveries: { mainnet: deliveries, testnet: deliveries },
   })
 }

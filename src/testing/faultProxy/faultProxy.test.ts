@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Anvil, startAnvil } from '../chains/anvil.js'
+import { useWorld } from '../../../test/support/useWorld.js'
+import { startAnvil } from '../chains/anvil.js'
 import { waitFor } from '../processes/processes.js'
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy.js'
 import { FAULT_KINDS, type FaultKind } from './kinds.js'
@@ -10,11 +11,10 @@ import { RANGE_LIMITS } from './wordings.js'
 const EMITTER = '0x00000000000000000000000000000000000e3171'
 const EMITTER_CODE = '0x60206000a0'
 
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 let proxy: FaultProxy
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 })
   await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
   const [from] = (await direct('eth_accounts')) as string[]
   for (let i = 0; i < 12; i++) {
@@ -22,7 +22,6 @@ beforeAll(async () => {
     if (i % 4 === 0) await direct('anvil_mine', ['0x2'])
   }
 })
-afterAll(() => anvil?.stop())
 afterEach(() => proxy?.stop())
 
 async function open(options: Omit<FaultProxyOptions, 'target' | 'seed'> & { seed?: number }): Promise<FaultProxy> {

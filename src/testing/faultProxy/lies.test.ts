@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Anvil, startAnvil } from '../chains/anvil.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useWorld } from '../../../test/support/useWorld.js'
+import { startAnvil } from '../chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from './faultProxy.js'
 import { LIED_ABOUT } from './lies.js'
 import { createUpstream } from './upstream.js'
@@ -15,13 +16,9 @@ const PARAMS: Record<string, unknown[]> = {
   eth_getBalance: [ACCOUNT, 'latest'],
 }
 
-let anvil: Anvil
+const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 let proxy: FaultProxy
 
-beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 })
-})
-afterAll(() => anvil.stop())
 beforeEach(async () => {
   proxy = await startFaultProxy({ seed: 1, target: anvil })
   return () => proxy.stop()

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useFolder } from '../../../test/support/folder.js'
 import { createDatabase, dropDatabase, type Postgres, runningServer, startPostgres } from './postgres.js'
 import { isAlive, waitFor } from './processes.js'
 
-let home: string
+const home = useFolder()
 const running: Postgres[] = []
 
 async function start(options: { port?: number; name?: string } = {}): Promise<Postgres> {
@@ -29,15 +29,9 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
   }
 }
 
-beforeAll(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-pg-'))
-})
-
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop()
 })
-
-afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 
 describe('startPostgres', () => {
   it('starts with our settings, keeps data over a restart on the same port, and leaves no process', async () => {

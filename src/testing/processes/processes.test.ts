@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useFolder } from '../../../test/support/folder.js'
 import { lockFile, tryLock } from './files.js'
 import { freePort, isPortFree, nextFreePort } from './ports.js'
 import { identifyProcess, isAlive, spawnChild, waitFor } from './processes.js'
 
-let home: string
+const home = useFolder()
 const started: ChildProcess[] = []
 
 /** A process that starts children and prints their ids, two lines of a script each. */
@@ -26,15 +26,9 @@ async function launch(script: string): Promise<{ launcher: ChildProcess; pids: n
   return { launcher, pids: JSON.parse(said) }
 }
 
-beforeAll(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-pids-'))
-})
-
 afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL')
 })
-
-afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 
 describe('spawnChild', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)('leaves no child when its process gets %s', async (signal) => {

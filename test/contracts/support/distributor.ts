@@ -41,8 +41,6 @@ export interface Permission {
   deadlineS: bigint
 }
 
-export type DistributorWorld = Awaited<ReturnType<typeof startDistributorWorld>>
-
 /**
  * A distributor with all the tokens it is to give out: to EVM accounts at even indexes, the last one a smart wallet,
  * and to Solana accounts at odd ones.

@@ -10,8 +10,6 @@ const RESULT = encodeAbiParameters([{ type: 'address' }], [`0x${'a1'.repeat(20)}
 export const RETURNED = encodeAbiParameters([{ type: 'bytes' }], [RESULT])
 export const encode = callsOf(ensResolverAbi)
 
-export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
-
 /** A resolver of one signer, and a good answer to a look-up. */
 export async function startEnsWorld(urls = URLS) {
   const chain = await startChain(ENS_CHAIN_ID)

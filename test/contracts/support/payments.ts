@@ -65,8 +65,6 @@ export interface BidRequest {
   referralAddress: Hex
 }
 
-export type PaymentsWorld = Awaited<ReturnType<typeof startPaymentsWorld>>
-
 /** The payments contract on a chain of its own, with two tokens that the payers hold and have approved. */
 export async function startPaymentsWorld(options: { extraArgs?: readonly string[] } = {}) {
   const chain = await startChain(31_337, options)

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title ENS's registry as clients read it: a name's resolver, by its node (ERC-137)
-contract TestEnsRegistry {
+contract LocalEnsRegistry {
     /// @notice The resolver of a node; zero for none.
     mapping(bytes32 node => address resolver) public resolver;
 

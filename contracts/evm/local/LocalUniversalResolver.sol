@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import { IEnsResolver } from "../src/interfaces/IEnsResolver.sol";
 
 /// @title ENS's universal resolver for one wildcard resolver: it asks in its own name, and so changes `sender`
-contract TestUniversalResolver {
+contract LocalUniversalResolver {
     IEnsResolver private immutable _resolver;
 
     constructor(IEnsResolver resolver) {

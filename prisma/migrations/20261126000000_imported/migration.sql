@@ -1,0 +1,1 @@
+ALTER TABLE "journal_heads" ADD COLUMN "proved_block" BIGINT;

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { createTeller, entriesOf } from './replica.js'
+
+const read = createTeller('mainnet')
+const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
+const CLUSTER = `0x${'5f'.repeat(32)}`
+const line = (type: string, data: object, more: object = {}) =>
+  JSON.stringify({ id: 'm-3-7', type, from: WALLET, data, isTestnet: false, timestamp: 1_795_161_600_123, ...more })
+const registered = (data: object = {}, more: object = {}) =>
+  line('REGISTER_NAME', { name: 'foobar', wei_amount: '10', cluster_id: CLUSTER, ...data }, more)
+
+describe('a line of a feed', () => {
+  it('is read as its event', () => {
+    const { event, ids, number, generation } = read(registered()).told
+    expect({ ids, number, generation }).toEqual({ ids: [CLUSTER], number: 7, generation: 3 })
+    expect(event).toMatchObject({ type: 'REGISTER_NAME', cluster: 0, name: 'foobar', amountWei: 10n })
+    const moved = line('TRANSFER_NAME', { name: 'foobar', to: CLUSTER, from_cluster_id: `0x${'60'.repeat(32)}` })
+    expect(read(moved).told.ids).toHaveLength(2)
+  })
+
+  it('is one entry with those before it that a change or a bid makes together', () => {
+    const added = (address: string, more: object = {}) =>
+      line('ADD_WALLET', { name: 'main', address, cluster_id: CLUSTER, is_verified: true, is_backed_up: false }, more)
+    const [made, other] = [line('CREATE_CLUSTER', { cluster_id: CLUSTER }), WALLET.replace('a', 'b')]
+    const sizes = (...lines: string[]) => entriesOf(lines.map((one) => read(one).told)).map((one) => one.length)
+    expect(sizes(made, added(WALLET), registered(), registered())).toEqual([3, 1])
+    expect(sizes(made, added(WALLET), added(other), registered())).toEqual([3, 1])
+    expect(sizes(made, added(other), registered())).toEqual([2, 1])
+    expect(sizes(made, added(WALLET), registered({ cluster_id: `0x${'60'.repeat(32)}` }))).toEqual([2, 1])
+    expect(sizes(made, added(WALLET).replace('verified":true', 'verified":false'), registered())).toEqual([2, 1])
+    expect(sizes(added(WALLET), added(other, { timestamp: 1_795_161_600_124 }))).toEqual([1, 1])
+    expect(sizes(added(WALLET), added(other, { from: other }))).toEqual([1, 1])
+  })
+
+  it.each([
+    registered({ wei_amount: '0x10' }),
+    registered({ wei_amount: '010' }),
+    registered({ wei_amount: 10 }),
+    registered({ name: 'FooBar' }),
+    registered({ name: 'foo\tbar' }),
+    registered({ cluster_id: CLUSTER.toUpperCase() }),
+    registered({ cluster_id: null }),
+    registered({ more: 1 }),
+    registered({}, { isTestnet: true }),
+    registered({}, { id: 't-3-7' }),
+    registered({}, { id: 'm-03-7' }),
+    registered({}, { timestamp: -1 }),
+    registered({}, { timestamp: 1e21 }),
+    registered({}, { from: WALLET.toUpperCase().replace('0X', '0x') }),
+    registered({}, { type: 'ADD_WALLET' }),
+    line('VERIFY_WALLET', { address: 'nobody', cluster_id: CLUSTER }),
+    line('BACKUP_WALLET', { address: WALLET }),
+    ` ${registered()}`,
+    'null',
+    '',
+  ])('is no other text: %s', (text) => {
+    expect(() => read(text)).toThrow('no event of the feed')
+  })
+})

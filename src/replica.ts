@@ -1,0 +1,42 @@
+import type pg from 'pg'
+import type { EvmChain } from './chains/evm/chain.js'
+import { getHeader } from './chains/evm/logs.js'
+import { transient } from './chains/rpc/errors.js'
+import { readHead } from './db/journal/head.js'
+import { markProved, readRegistered, readReplicas } from './db/journal/replica/replica.js'
+import type { Worker } from './ops/worker.js'
+import { assertOwners, OWNERS_AT_ONCE } from './record/owners.js'
+
+/** Name of the loop whose failure says which name is wrong. */
+export const PROOF = 'the proof of the names'
+
+/**
+ * Asks the hub of an imported network, as of its newest confirmed block, for the owner of each name that is not proved
+ * yet, and writes down that all are right.
+ * @throws Error that names the first that is not; ChainUnavailableError
+ */
+export async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void = () => {}): Promise<void> {
+  const { network } = hub
+  if ((await readReplicas(pool)).get(network) !== 0) return
+  const { publicSeq } = await readHead(pool, network)
+  const { confirmed } = await hub.heads()
+  const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
+  if (!block) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
+  for (let after = 0; ; alive()) {
+    const names = await readRegistered(pool, network, after, OWNERS_AT_ONCE)
+    const bodies = names.map(({ body }) => body)
+    if (bodies.length === 0) break
+    await assertOwners(hub, block, bodies)
+    after = names.at(-1)!.seq
+  }
+  await markProved(pool, network, block.number, publicSeq)
+}
+
+/** Proves what was imported, and what is imported later. */
+export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
+  ...{ name: PROOF, fields: { network: hub.network }, pollMs: 30_000 },
+  async step(_, alive) {
+    await proveNames(pool, hub, alive)
+    return 'idle'
+  },
+})

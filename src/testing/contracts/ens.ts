@@ -1,0 +1,52 @@
+import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
+import { ensResolverAbi, ensResolverBytecode } from '../../../contracts/evm/artifacts/EnsResolver.js'
+import {
+  localEnsRegistryAbi,
+  localEnsRegistryBytecode,
+} from '../../../contracts/evm/artifacts/local/LocalEnsRegistry.js'
+import {
+  localUniversalResolverAbi,
+  localUniversalResolverBytecode,
+} from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
+import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
+import { lowerCase, operatorAccount, type WorldEns } from '../world.js'
+
+const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
+const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
+const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
+
+/** Deploys ENS's contracts, and a resolver for the names below `parent` that the client's account owns. */
+export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
+  const [owner, signer] = [client.walletClient.account.address, operatorAccount('ensGateway').address]
+  const resolver = await nextContract(client)
+  const creations: Step[] = [
+    {
+      label: 'deploying the resolver of ENS names',
+      data: encodeDeployData({ ...resolverCode, args: [owner, signer, []] }),
+    },
+    { label: 'deploying ENS’s registry', data: encodeDeployData(registryCode) },
+    { label: 'deploying ENS’s universal resolver', data: encodeDeployData({ ...universalCode, args: [resolver] }) },
+  ]
+  const [, registry, universal] = await sendInOrder(client, creations)
+  return {
+    parent,
+    resolver: lowerCase(resolver),
+    registry: lowerCase(registry!.contractAddress!),
+    universalResolver: lowerCase(universal!.contractAddress!),
+  }
+}
+
+/** Lets the names resolve by the gateway of an API; `client` is that of `deployEns`. */
+export async function setGateway(
+  client: DeployClient,
+  { parent, registry, resolver }: WorldEns,
+  api: string,
+): Promise<void> {
+  const naming = { ...registryCode, functionName: 'setResolver', args: [namehash(parent), resolver] } as const
+  const urls = [`${api}/ens/{sender}/{data}.json`]
+  const sending = { ...resolverCode, functionName: 'setUrls', args: [urls] } as const
+  await sendInOrder(client, [
+    { label: 'setting the resolver of an ENS name', to: registry, data: encodeFunctionData(naming) },
+    { label: 'setting the URL of the gateway', to: resolver, data: encodeFunctionData(sending) },
+  ])
+}

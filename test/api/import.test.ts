@@ -1,0 +1,158 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPool } from '../../src/db/pg/pool.js'
+import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { runCli } from '../support/cli.js'
+import { serve } from '../support/httpServer.js'
+import { memberOf } from './members.js'
+import { mirrorOf, readFeed } from './mirror.js'
+import { bid, freshName, secondApi, START_MS, useApi } from './support.js'
+import { walk } from './walk.js'
+
+const world = useApi()
+const file = join(tmpdir(), `clusterd-import-${process.pid}.jsonl.gz`)
+const open: pg.Pool[] = []
+let lines: string[]
+let checkpoint: string
+afterAll(async () => {
+  for (const pool of open) await pool.end()
+  rmSync(file, { force: true })
+})
+
+const run = (database: string, ...args: string[]) => runCli(args, { DATABASE_URL: database })
+
+/** Writes the feed of the world to the file. */
+async function exported(): Promise<void> {
+  rmSync(file, { force: true })
+  const said = await run(world.postgres.url, 'journal', 'export', '--out', file, '--mainnet', '--json')
+  checkpoint = JSON.parse(said).networks[0].checkpoint
+  lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
+}
+
+async function emptyDatabase(name: string): Promise<{ url: string; pool: pg.Pool }> {
+  const url = await createDatabase(world.postgres.url, name)
+  const pool = createPool({ url, max: 2, applicationName: 'test', isByIndex: true })
+  open.push(pool)
+  return { url, pool }
+}
+
+/** Imports other lines than those of the file. */
+async function importLines(url: string, given: readonly string[], ...options: string[]): Promise<string> {
+  const altered = `${file}.altered`
+  writeFileSync(altered, gzipSync(given.map((line) => `${line}\n`).join('')))
+  return run(url, 'import', altered, ...options).finally(() => rmSync(altered))
+}
+
+beforeAll(async () => {
+  await walk(world)
+  await exported()
+})
+
+describe('an import of an export', () => {
+  it('answers as the original does, goes on from where it stands, and sells nothing', async () => {
+    const { url, pool } = await emptyDatabase('copy')
+    const told = (added: number) =>
+      `mainnet: ${added} of ${lines.length} events of feed 1 are new, checkpoint ${checkpoint}\n`
+    expect(await run(url, 'import', file, '--checkpoint', checkpoint)).toContain(told(lines.length))
+    const replica = await secondApi({ pool }, { chains: world.chains })
+    const answers = async (path: string, body?: unknown) => {
+      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      const of = async (at: string) => {
+        const response = await fetch(`${at}${path}`, init)
+        return { status: response.status, text: (await response.text()).replace(/"(nextPage|resume)":"[^"]*"/g, '') }
+      }
+      const [own, theirs] = await Promise.all([of(replica.url), of(world.url)])
+      expect(own, path).toEqual(theirs)
+      return own.status
+    }
+    const compare = async () => {
+      const events = await readFeed(world)
+      const { clusters, names, communityNames } = mirrorOf(events)
+      const addresses = [...new Set(events.flatMap(({ from, data }) => [from, String(data.address ?? from)]))]
+      const all = [...names.keys(), ...communityNames.keys()]
+      for (const order of ['oldest', 'newest'])
+        for (const path of ['/v1/events', '/v0.1/events']) await answers(`${path}?limit=1000&orderBy=${order}`)
+      for (const id of clusters.keys()) expect(await answers(`/v1/clusters/id/${id}`)).toBe(200)
+      for (const name of names.keys())
+        for (const path of ['/v1/clusters/name/', '/v0.1/cluster/', '/v0.1/address/']) await answers(`${path}${name}`)
+      for (const address of addresses) {
+        const paths = ['/v1/names/owner/address/', '/v1/clusters/address/', '/v0.1/name/', '/v0.1/cluster/address/']
+        for (const path of paths) await answers(`${path}${address}`)
+        await answers(`/v1/events?limit=1000&from=${address}`)
+      }
+      await answers('/v1/names/address', addresses)
+      await answers(
+        '/v1/names',
+        all.map((name) => ({ name })),
+      )
+      for (const path of ['/v1/overview', '/v1/networks', `/v1/events?fromTimestamp=${START_MS + 90}`])
+        await answers(path)
+      const { count, hash } = (await (await fetch(`${replica.url}/v1/events/checkpoint`)).json()) as {
+        count: number
+        hash: string
+      }
+      expect([count, hash]).toEqual([events.length, checkpoint])
+    }
+    await compare()
+    const name = [...mirrorOf(await readFeed(world)).names.keys()][0]!
+    for (const path of [
+      `/v1/communities/${name}`,
+      '/v1/keys',
+      `/v1/refunds/0x${'12'.repeat(20)}`,
+      `/v1/names/register/tx/0x${'12'.repeat(32)}`,
+    ])
+      expect((await fetch(`${replica.url}${path}`)).status, path).toBe(503)
+
+    const member = await memberOf(world)
+    await member.create()
+    await world.append('mainnet', [bid({ from: member.address, name: freshName(), atMs: START_MS + 500 })])
+    const before = lines.length
+    await exported()
+    expect(await run(url, 'import', file)).toContain(told(lines.length - before))
+    await compare()
+    expect(await run(url, 'import', file)).toContain(told(0))
+    await expect(importLines(url, lines.slice(0, before))).rejects.toThrow('that were imported before')
+    const other = lines.with(3, lines[3]!.replace(/"from":"0x.{4}/, '"from":"0xabcd'))
+    await expect(importLines(url, other)).rejects.toThrow(`line ${lines.length}: the events up to this are not those`)
+    await replica.stop()
+  })
+
+  it('that fails says why, and leaves the database as it was; the next one takes all in', async () => {
+    const { url, pool } = await emptyDatabase('refused')
+    const changed = (at: number, change: (line: string) => string) =>
+      lines.map((line, i) => (i === at ? change(line) : line))
+    const refused: [readonly string[], string][] = [
+      [changed(7, (line) => `${line} `), 'line 8: this is no event of the feed.'],
+      [changed(7, () => '{"id":"m-1-8"}'), 'line 8: this is no event of the feed.'],
+      [changed(7, (line) => line.replace('"m-1-8"', '"m-2-8"')), 'line 8: the feed of mainnet began anew'],
+      [lines.toSpliced(7, 1), 'line 8: event 9 comes after event 7.'],
+      [changed(0, (line) => line.replace('CREATE_CLUSTER', 'DROP_TABLE')), 'line 1: this is no event'],
+      [changed(7, () => `"${'x'.repeat(100_000)}"`), 'line 8 is too long'],
+      [lines.filter((line) => !line.includes('CREATE_CLUSTER')), 'line 1: event 2 comes after event 0.'],
+    ]
+    for (const [given, why] of refused) await expect(importLines(url, given)).rejects.toThrow(why)
+    const wrong = `0x${'12'.repeat(32)}`
+    await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow('not the checkpoint expected')
+    writeFileSync(`${file}.cut`, readFileSync(file).subarray(0, -100))
+    await expect(run(url, 'import', `${file}.cut`)).rejects.toThrow('unexpected end of file')
+    rmSync(`${file}.cut`)
+    const { rows } = await pool.query('SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM names) AS rows')
+    expect(Number(rows[0].rows)).toBe(0)
+    const server = await serve(({ url: path }, res) =>
+      path === '/feed.jsonl.gz' ? res.end(readFileSync(file)) : res.writeHead(404).end(),
+    )
+    await expect(run(url, 'import', `${server.url}/none`)).rejects.toThrow('answers with status 404')
+    expect(await run(url, 'import', `${server.url}/feed.jsonl.gz`)).toContain(
+      `${lines.length} of ${lines.length} events`,
+    )
+    await server.stop()
+  })
+
+  it('is refused by a database with a journal of its own', async () => {
+    await expect(run(world.postgres.url, 'import', file)).rejects.toThrow('a journal of mainnet of its own')
+  })
+})
