@@ -105,7 +105,7 @@ const variables = z.object({
   /** The site's address in browsers. */
   SITE_URL: httpUrl.optional(),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
-  /** Key of the account that pays for deliveries; nothing is delivered without it. */
+  /** Pays for deliveries; nothing is delivered without the key. */
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
@@ -125,7 +125,7 @@ const variables = z.object({
   SOLANA_RELAYER_KEY_FILE: z.string().optional(),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: httpUrl.optional(),
-  /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
+  /** Lets EVM wallets of a bundle claim airdrops of its Solana accounts, which need it. */
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
   /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
   QUOTE_KEY: keys32.default([]),

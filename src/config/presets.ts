@@ -45,7 +45,7 @@ export const SOLANA_GENESIS: Readonly<Record<Network, string>> = {
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's price feeds on hubs that have both, with ages beyond their heartbeats (a day, an hour). */
+/** Chainlink's, with ages beyond their heartbeats (a day, an hour). */
 export const SOLANA_FEEDS = new Map([
   [
     '1',

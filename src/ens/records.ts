@@ -44,7 +44,7 @@ function typeOfCoin(coin = ETH): AddressType | null {
   return coin === SOLANA ? 'solana' : null
 }
 
-/** Raw address of the wallet of a type that a name stands for, in hex (ENSIP-9). */
+/** Raw address in hex (ENSIP-9). */
 async function addressOf(name: FullName, type: AddressType | null, lookups: Lookups): Promise<string | null> {
   if (type === null) return null
   const { cluster, wallet } = name

@@ -36,7 +36,7 @@ export interface Worker {
   idleMs?: number
   /** Ends a pause early. */
   notify?: Notify
-  /** Opens what notifies the worker, for the time that it runs. @returns what closes it */
+  /** For the time that the worker runs. @returns what closes it */
   subscribe?(): (() => void) | undefined
   /** Upper bound on consecutive steps without a pause; none where it is left out. */
   maxBusySteps?: number

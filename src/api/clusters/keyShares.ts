@@ -54,7 +54,7 @@ export async function generateKey(type: AddressType, passphrase?: string) {
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
-/** The private key as wallets import it, null when shares and passphrase don't give the key of this address. */
+/** As wallets import the key; null when shares and passphrase don't give this address' key. */
 export async function recoverKey(
   address: Address,
   shares: readonly [Uint8Array, Uint8Array],

@@ -85,7 +85,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
 const nextPage = (context: Context, page: string): Promise<Page> =>
   feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
 
-/** Writes, unless the stream has ended meanwhile: a write after the end would be an error of the process. */
+/** A write after the end would be an error of the process. */
 function write(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }

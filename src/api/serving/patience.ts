@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.js'
 /** Error of a request that is answered before its work is done. */
 export const tooLong = () => new ApiError('unavailable', 'This took too long.')
 
-/** Error of a request whose caller has left: nobody gets an answer, and nothing of ours has failed. */
+/** The caller has left: nobody gets an answer, and nothing of ours has failed. */
 export class CallerLeftError extends ApiError {
   constructor() {
     super('unavailable', 'The caller has left.')

@@ -22,7 +22,7 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
 })
 
-/** Packets of a transaction to the hub, as the status function takes them, and when it sent them. */
+/** Packets as the status function takes them, and their time. */
 export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
 
 export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {

@@ -77,6 +77,6 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** Runs the probe on a node: a call without receiver "deploys" its answer, and no other word is a yes. */
+/** A call without receiver "deploys" its answer, and no other word is a yes. */
 const probe = async (call: Call, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

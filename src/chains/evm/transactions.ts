@@ -56,7 +56,7 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }
 
-/** True if a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */
+/** The address may stand in the data, as a wallet contract's call has it. */
 function namesOurs({ to, input }: RawTransaction, { contract, communityPayments }: OurContracts): boolean {
   const data = input.toLowerCase()
   return [contract, communityPayments].some(

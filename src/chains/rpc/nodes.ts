@@ -78,7 +78,7 @@ interface Family<Hash extends string> {
   comparedMs: number
 }
 
-/** A node's fault where its answer had another form than its method's, as null from an overloaded gateway. */
+/** An answer of another form than its method's, as null from an overloaded gateway, is the node's fault. */
 const orUnreadable = (error: unknown): unknown =>
   error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
     ? new RpcError('transient', "an answer has another form than its method's", null, { cause: error })

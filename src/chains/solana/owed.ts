@@ -10,7 +10,7 @@ import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 import { COMMITMENT, createAssociated } from './tokens.js'
 
-/** Place of the time in the clock's account: an i64 after slot, epoch start, epoch and leader epoch. */
+/** An i64 of the clock's account, after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
 export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): Pick<EvmRefundPort, 'owed'> => ({

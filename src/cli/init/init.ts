@@ -27,7 +27,7 @@ const PASSWORD = 'relayer-password'
 const SOLANA_KEY = 'solana-relayer.json'
 const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
-/** `clusterd init`: writes the files of a new deployment, with new keys, into a folder that has none of them. */
+/** `clusterd init`: into a folder that has none of the files; keys are new. */
 export async function init(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const { compose, database } = options

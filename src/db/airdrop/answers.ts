@@ -12,7 +12,7 @@ const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: nu
     FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** A hot path, so a prepared statement. */
+/** A hot path. */
 export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null

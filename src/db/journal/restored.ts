@@ -44,7 +44,7 @@ export async function beginAfterRestore(client: pg.ClientBase, network: Network)
   return { feed: feed!, entries, jobs }
 }
 
-/** Newest entry of a network that a process has seen committed, and the feed's number then. */
+/** Seen committed by a process, with the feed's number then. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry; null before the first. */
   entry: string | null

@@ -194,7 +194,7 @@ export async function keepReplacement(db: Queryable, network: Network, hash: Buf
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** Progress of a transaction in the tables: a text that changes with each of its states, whatever they mean. */
+/** A text that changes with each of its states, whatever they mean. */
 export interface TxProgress {
   records: string
   /** Logs of ours are stored; what else becomes of it, the chains alone know. */

@@ -11,7 +11,7 @@ const NO_LIMIT_MS = 600_000
 const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
 
 /**
- * The typed client for cold reads and writes, over a pool's connections, limits and end. Loaded at its first use, since
+ * For cold reads and writes, over a pool's connections, limits and end. Loaded at its first use, since
  * it takes 40 MiB and a quarter of a second of a processor: hot paths, and a daemon's start, ask the pool itself.
  */
 export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {

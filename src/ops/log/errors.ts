@@ -16,7 +16,7 @@ const MAX_CAUSES = 8
 /** Words of an error that hold no row and no URL; of PostgreSQL's all but the first. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
-/** An error as it is logged: nothing in it was written by a library, a server or a caller. */
+/** Nothing in it was written by a library, a server or a caller. */
 export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
   /** Status of an HTTP response. */

@@ -64,7 +64,7 @@ export async function startOpsServer(options: OpsOptions): Promise<{ port: numbe
   }
 }
 
-/** Shows the page: on loopback to anybody, elsewhere to who shows the secret. */
+/** On loopback to anybody, elsewhere to who shows the secret. */
 async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,

@@ -64,7 +64,7 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
-/** Action for a transaction that a node calls confirmed: its word, and an account that is gone, end no job. */
+/** A node's word, and an account that is gone, end no job. */
 function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')

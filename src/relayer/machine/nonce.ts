@@ -51,7 +51,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
 }
 
-/** Action for a used nonce without a receipt of the job: wait or end, never another nonce. */
+/** Without a receipt of the job: wait or end, never another nonce. */
 function planUsed(job: NonceJob, seen: Seen): Action {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
@@ -66,7 +66,7 @@ function planUsed(job: NonceJob, seen: Seen): Action {
 /** Reason of a job that a single node has once said to be done. */
 const SAID_TO_BE_DONE = 'said_to_be_done'
 
-/** End of a job that is done: a single node has to say so twice, at some distance. */
+/** A single node has to say so twice, at some distance. */
 function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
   if (!seen.isSure && reason !== SAID_TO_BE_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })

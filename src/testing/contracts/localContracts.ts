@@ -120,7 +120,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** Lets names resolve on each hub by this API, whose port may be another one than before. */
+/** The API's port may be another one than before. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
     hubs.map((hub) => mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api))),

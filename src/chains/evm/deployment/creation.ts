@@ -82,7 +82,7 @@ function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: Chai
 export const distributorCreation = (encoded: Hex): Creation =>
   creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
-/** Compares code with the code that a creation gives on this chain, immutables included, where it runs in a call. */
+/** The creation runs in a call on this chain, so immutables are included. */
 export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
   return code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
 }

@@ -69,7 +69,7 @@ export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** Source of a token payment: the payer's associated account, or another one where only that holds enough. */
+/** The payer's associated account, or another one where only that holds enough. */
 async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
   const [decimals, accounts] = await Promise.all([readMintDecimals(call, mint), readTokenAccounts(call, payer, mint)])
   if (decimals === null)

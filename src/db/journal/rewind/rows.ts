@@ -80,7 +80,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   }
 }
 
-/** Condition on verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
+/** For verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
 const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
