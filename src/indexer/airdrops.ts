@@ -38,7 +38,7 @@ export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
 type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { chain: EvmChain }
 
 /**
- * Follows the claims of a chain's distributors. Claims are no state of the registry, so that a reorg below the
+ * Follows the claims of a chain's distributors. Claims are no state of the registry, so a reorg below the
  * checkpoint halts nothing: the blocks are read again, and their stored claims are replaced range by range.
  */
 export class AirdropWatcher {

@@ -38,7 +38,7 @@ export interface Worker {
   notify?: Notify
   /** For the time that the worker runs. @returns what closes it */
   subscribe?(): (() => void) | undefined
-  /** Upper bound on consecutive steps without a pause; none where it is left out. */
+  /** Most consecutive steps without a pause; none where it is left out. */
   maxBusySteps?: number
   /**
    * Does what there is to do now, without timers.

@@ -16,7 +16,7 @@ import { type Events, readEvents } from './feedReader.js'
 
 /** Entries of a step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after two steps, so that catching up leaves the indexer most of its time: 5,000 entries a second. */
+/** Pause after two steps, so catching up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 

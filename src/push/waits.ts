@@ -14,7 +14,7 @@ const LONGEST_MS = 60_000
 /** Requests that wait until a transaction moves: the journal's news have each look at its own again, in batches. */
 export class Waits {
   readonly places: Places
-  /** State of a transaction in the tables now. To be asked before its status, so that no change falls between. */
+  /** State of a transaction in the tables now. To be asked before its status, so no change falls between. */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<Notify>()
   #hasEnded = false

@@ -11,7 +11,7 @@ export interface Room<Row> {
   of(kind: JobKind): number
   /** Room that a job takes. */
   takenBy(row: Row): number
-  /** True if a job goes alone, so that it holds up no other. */
+  /** True if a job goes alone, so it holds up no other. */
   isAlone(row: Row): boolean
 }
 

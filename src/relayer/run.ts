@@ -13,7 +13,7 @@ import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
-/** Upper bound on consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
+/** Most consecutive steps without a pause, so nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */

@@ -76,7 +76,7 @@ async function carryOut(
   }
 }
 
-/** A question that fails is a failed attempt, so that the pause grows. */
+/** A question that fails is a failed attempt, so the pause grows. */
 async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
   try {
     return await sender.prepare(job, purpose)

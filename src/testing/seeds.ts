@@ -23,7 +23,7 @@ const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
 /** Nonce of a transaction that no block can hold, since earlier ones are unused. */
 const UNREACHED_NONCE = 1_000
-/** Blocks mined at the start, so that confirmation doesn't wait for the clock. */
+/** Blocks mined at the start, so confirmation doesn't wait for the clock. */
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')

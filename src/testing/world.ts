@@ -30,7 +30,7 @@ export interface WorldNetwork {
 interface WorldChain {
   /** Network label of the interface: "1", "8453", ... */
   network: string
-  /** Local chain id, so that no signature can be replayed on the public chain. */
+  /** Local chain id, so no signature can be replayed on the public chain. */
   chainId: number
   rpcUrl: string
 }

@@ -97,7 +97,7 @@ const refusing =
 
 /**
  * EVM wallet that is paid for the Solana accounts of a bundle: the caller itself, else the bundle's oldest public
- * wallet, else its oldest private one. The transaction shows a private one beside the Solana account, so that it needs
+ * wallet, else its oldest private one. The transaction shows a private one beside the Solana account, so it needs
  * `link`.
  */
 function receiverOf(

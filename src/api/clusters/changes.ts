@@ -40,7 +40,7 @@ export function updateWallets(
 ): Promise<Buffer> {
   const removing = removal(wallet, remove, (i) => `remove[${i}]`)
   const rest = [renaming(wallet, update, (i) => `update[${i}]`), addition(wallet, add, (i) => `add[${i}]`)]
-  // even an empty renaming is refused to who has just left, so that nothing is added to a cluster of its own then
+  // even an empty renaming is refused to who has just left, so nothing is added to a cluster of its own then
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return change(context, { changes, within })
 }

@@ -42,7 +42,7 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
 /**
  * Generates the key of a wallet and splits it in three shares of which two recover it (Shamir over GF(256),
  * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
- * key before it is split, by scrypt(passphrase, address), so that shares alone never recover it. The key itself is not
+ * key before it is split, by scrypt(passphrase, address), so shares alone never recover it. The key itself is not
  * stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
@@ -88,7 +88,7 @@ async function mask(key: Buffer, address: Address, passphrase: string | undefine
   if (passphrase === undefined) return key
   if (scrypts.size >= MAX_SCRYPTS_WAITING)
     throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
-  // the address is the salt, so that two shares and the passphrase recover the key without this service
+  // the address is the salt, so two shares and the passphrase recover the key without this service
   const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
   const pad = await scrypts.add(() => stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT))
   return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))

@@ -29,7 +29,7 @@ export interface FeedRequest {
 
 /** Least entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
-/** Most entries per read, so that other requests get their turn between two reads. */
+/** Most entries per read, so other requests get their turn between two reads. */
 const ROWS_AT_ONCE = 1_024
 /** Entries from which a page of a filtered feed ends, even an empty one: its token leads on. */
 const MAX_FILTERED_ROWS = 2_048

@@ -56,7 +56,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
   const { network, role } = config
   const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
-    // not awaited, so that a hanging node delays nothing
+    // not awaited, so a hanging node delays nothing
     void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }

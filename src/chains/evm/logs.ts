@@ -92,7 +92,7 @@ async function listLogs(call: Call, { addresses, topics }: LogFilter, from: numb
 }
 
 /**
- * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
+ * Reads the logs of one block by its hash (EIP-234), so another fork can't answer. A node may announce a block
  * before it has these: what is confirmed is proved, or read again.
  * @throws RpcError
  */

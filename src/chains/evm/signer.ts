@@ -28,7 +28,7 @@ const TX_GAS = 21_000n
 /** No transaction may have more (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
 
-/** Per node within one batch, so that all jobs of the batch see the same head. */
+/** Per node within one batch, so all jobs of the batch see the same head. */
 export type Memo = (ask: Call) => Call
 
 /** Starts a memo. A failed call is repeated. */
@@ -137,7 +137,7 @@ async function prepareCall(
     const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), MARGIN_PERCENT.gas)
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // checked here, so that no nonce is taken for it
+    // checked here, so no nonce is taken for it
     return balance < maxCostWei(gas, fees, valueWei)
       ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
       : { gas, fees }

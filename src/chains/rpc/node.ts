@@ -12,7 +12,7 @@ export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
 
-/** Share of a node that a use may take, so that it leaves room to the others. */
+/** Share of a node that a use may take, so it leaves room to the others. */
 export interface Share {
   atOnce: number
   perSecond: number

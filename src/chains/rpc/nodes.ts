@@ -49,7 +49,7 @@ export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
 }
 
 /**
- * Callers beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
+ * Callers beside the indexer: each has its own rests and limits, so none costs another its nodes. `judge` reads
  * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
  */
 export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
@@ -140,7 +140,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another
+   * Several calls to one node, so their answers are consistent. A fault of any call restarts the work on another
    * node.
    * @throws as `call`
    */
@@ -170,7 +170,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Hands something to every node, so that one which passes nothing on holds up nobody. A refusal waits for all.
+   * Hands something to every node, so one which passes nothing on holds up nobody. A refusal waits for all.
    * @param isTaken whether a node's answer says that it took the thing
    * @returns the first answer of one that did, else what a node said
    * @throws ChainUnavailableError when none answers

@@ -7,7 +7,7 @@ import { execute, type Queryable } from '../pg/rows.js'
 const KEPT_MS = 30 * 86_400_000
 /** The generation in force and the one before, which an operator may compare. */
 const KEPT_GENERATIONS = 2
-/** Rows per statement, so that none holds a lock for long. */
+/** Rows per statement, so none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
 /** Ages are by the database's clock: a wrong one of this process would forget what is in use. */
@@ -16,7 +16,7 @@ const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
 
 /** Transactions that a chain showed and that came to nothing; a verdict stays, since no terminal status changes. */
 const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
-/** Signed bytes of jobs that ended; the jobs stay, so that nothing is sent twice. */
+/** Signed bytes of jobs that ended; the jobs stay, so nothing is sent twice. */
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** Sessions belong to no network, and serve nothing after their end. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`

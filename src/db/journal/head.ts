@@ -9,7 +9,7 @@ import { prepare, versionOf } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
-/** Thrown when another process leads the network, so that this one stops writing. */
+/** Thrown when another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {

@@ -9,7 +9,7 @@ const { execute: execution, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
-/** Upper bound on jobs that are read for a step: those with nonces, and the oldest, go first. */
+/** Most jobs that are read for a step: those with nonces, and the oldest, go first. */
 export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
@@ -30,7 +30,7 @@ export function dueNonceJobs(db: Queryable, { network, chain }: ChainKey, nowMs:
   )
 }
 
-/** Upper bound on refusals, and on payouts, per step: a stranger may cause many. */
+/** Most refusals, and payouts, per step: a stranger may cause many. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /** Jobs on a Solana cluster that may need work: refusals, sent first; then the rest; each by payment. */

@@ -81,7 +81,7 @@ export async function positionsOfRefused(client: pg.ClientBase, network: Network
 }
 
 /**
- * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so that it frees
+ * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so it frees
  * nothing either.
  */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {

@@ -41,7 +41,7 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so that the death of one
+ * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so the death of one
  * delays no webhook for longer.
  * @throws ClockError when this process's clock is off: what it put off would wait for its time, in other processes too
  */

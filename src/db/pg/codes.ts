@@ -1,7 +1,7 @@
 import { OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
-/** Words that the database stores as numbers, so that no digit stands in SQL. Never renumber. */
+/** Words that the database stores as numbers, so no digit stands in SQL. Never renumber. */
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** `names.outcome` of the bid that holds its name. */

@@ -22,7 +22,7 @@ const ANSWER_LIMIT_MS = 1_000
 /** Leads and looks of a process that go on beside one that waits. */
 export const LEASE_CONNECTIONS = 4
 
-/** Every write of the leader carries the epoch, so that writes of a former leader fail. */
+/** Every write of the leader carries the epoch, so writes of a former leader fail. */
 export interface Leadership {
   epoch: number
   /** Settles when the lease has ended. */

@@ -38,7 +38,7 @@ async function run(db: Queryable, statement: Statement, values: readonly unknown
 
 /**
  * Runs a statement that names its networks itself.
- * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so that a row's type
+ * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so a row's type
  *   is the domain's type
  */
 export async function readRows<Row>(

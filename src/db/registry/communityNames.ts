@@ -34,7 +34,7 @@ export async function findCommunityRules(
 /** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
 const PAYERS = 8
 
-/** Condition on a name below a community `n`: its owner has back what bought it, so that the next payment gets it. */
+/** Condition on a name below a community `n`: its owner has back what bought it, so the next payment gets it. */
 const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
   JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e

@@ -51,7 +51,7 @@ const publicName = (l: Leaves, address: string): string => `
   ) c ON true
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
-/** Public entry of an address, with the default name of its cluster: a join, so that it is looked for once. */
+/** Public entry of an address, with the default name of its cluster: a join, so it is looked for once. */
 const publicEntry = (l: Leaves, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`

@@ -46,7 +46,7 @@ type RecordWord = { hash: Buffer; own: ReturnType<typeof recordAt> }
 
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
- * write checks the leader's epoch, so that a network has one writer.
+ * write checks the leader's epoch, so a network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
@@ -62,7 +62,7 @@ export class ChainIndexer {
   #place: Place | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
-  /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
+  /** Most blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
   constructor(options: ChainIndexerOptions) {

@@ -35,7 +35,7 @@ export class SequenceTracker {
     return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 
-  /** True if nothing read so far leaves a gap, so that the cursor may move. */
+  /** True if nothing read so far leaves a gap, so the cursor may move. */
   get isWhole(): boolean {
     return Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
   }

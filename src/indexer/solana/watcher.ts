@@ -39,7 +39,7 @@ const MISSING_ALARM_MS = 60_000
 const LIST_EVERY_MS = 5_000
 
 /**
- * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so that a
+ * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so a
  * network has one writer.
  */
 export class PaymentWatcher {
@@ -106,7 +106,7 @@ export class PaymentWatcher {
   }
 
   /**
-   * Lists new transactions of one node. The program's counters are read first, so that a shorter list reveals a gap.
+   * Lists new transactions of one node. The program's counters are read first, so a shorter list reveals a gap.
    */
   async #list(call: Call, memory: Memory, isTold: boolean) {
     const { registrar, commitment, startSlot, signal } = this.#options

@@ -138,7 +138,7 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
 }
 
 /**
- * Public actor of a registration, chosen so that no private wallet is linked to its cluster.
+ * Public actor of a registration, chosen so no private wallet is linked to its cluster.
  *
  * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
  * | any wallet                      | yes                                  | signer*      | true         |

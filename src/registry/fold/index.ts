@@ -112,7 +112,7 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
  * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
  * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
- * timestamps as causes, so that timestamps are copied.
+ * timestamps as causes, so timestamps are copied.
  * @throws Error for a slice that lacks a key of `keysOf`
  */
 export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rules = RULES): Changes {

@@ -13,7 +13,7 @@ import { type Work, wholeCluster } from './work.js'
  * 2. A source has no verified wallet, and none is verified in it, until the last slice: nothing is added to its names.
  * 3. A cluster takes part in one move at most: a source is no target, a target no source, and of one source.
  * 4. A target keeps a verified wallet, since it holds names.
- * 5. A slice is an entry that names the source alone, so that the fold stays a function of the journal; one for which
+ * 5. A slice is an entry that names the source alone, so the fold stays a function of the journal; one for which
  *    no names are left (a rewind took them) has no effect.
  *
  * Tables and feed after the last slice are those of a move in one entry, but for the entries' numbers.

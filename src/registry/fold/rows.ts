@@ -28,7 +28,7 @@ export interface Keys {
   movers: string[]
   /** Ids of clusters whose names move on, one per slice. */
   slices: string[]
-  /** Upper bound on the names that the batch moves out of one cluster. */
+  /** Most names that the batch moves out of one cluster. */
   movedNames: number
   /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
   communities: Map<string, number>

@@ -30,7 +30,7 @@ export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome |
 }
 
 /**
- * View of a signed transaction on a cluster. Height is read before status, so that one that lands in between isn't
+ * View of a signed transaction on a cluster. Height is read before status, so one that lands in between isn't
  * taken for lost.
  */
 export interface BlockhashSeen {

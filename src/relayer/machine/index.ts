@@ -151,7 +151,7 @@ function withTx<Tx extends JobTx>(job: JobProgress<Tx>, hash: string, change: Pa
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }
 
-/** Each pause varies by up to this fraction, so that jobs that failed together don't return together. */
+/** Each pause varies by up to this fraction, so jobs that failed together don't return together. */
 const JITTER = 0.2
 /** Longest pause of a refusal, for which a payer waits, and of what holds a nonce, for which all later ones wait. */
 const AWAITED_PAUSE_MS = 60_000

@@ -4,7 +4,7 @@ import { sleep } from '../processes/processes.js'
 
 /** Polling interval of the file's size and time, which is much cheaper than a copy. */
 const LOOK_MS = 200
-/** Pause after a copy, as a multiple of its duration, so that copying costs 5 % of a core at most. */
+/** Pause after a copy, as a multiple of its duration, so copying costs 5 % of a core at most. */
 const PAUSE_PER_COST = 20
 
 /** Path of the checked copy of an anvil state file. */

@@ -58,7 +58,7 @@ export async function fund(at: { rpcUrl: string }, chainId: number, addresses: r
   await Promise.all(addresses.map(setBalance))
 }
 
-/** Mines in quick succession, so that the setup of a world doesn't wait for its clock. */
+/** Mines in quick succession, so the setup of a world doesn't wait for its clock. */
 export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at, chainId)
   let isDone = false

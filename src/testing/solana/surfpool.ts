@@ -33,8 +33,8 @@ export function locateSurfpool(): string | undefined {
 }
 
 /**
- * Starts Surfpool, a native module, in a child process, so that it can be killed like a node and ends with this one.
- * @throws Error with one line that names the cause: package absent, no answer, ...
+ * Starts Surfpool, a native module, in a child process, so it can be killed like a node and ends with this one.
+ * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
   const module = locateSurfpool()

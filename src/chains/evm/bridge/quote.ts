@@ -38,7 +38,7 @@ interface Delivery {
 /**
  * Creates a quoter of registrations over the bridge, whose fee contains the bids' sum in ETH. The rest of the fee is
  * raised by a margin, since fees move between quote and transaction and the endpoint refunds the excess. A fee depends
- * on the message's size and options alone, so that one serves all registrations alike.
+ * on the message's size and options alone, so one serves all registrations alike.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: RegistrationRequest) => Promise<EvmQuote> {
@@ -83,7 +83,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
   }
 }
 
-/** The last bid takes the rounding, so that all add up to the registration fee. */
+/** The last bid takes the rounding, so all add up to the registration fee. */
 function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
   let left = delivered
   return names.map(({ name, amountWei }, i) => {

@@ -45,7 +45,7 @@ export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
   const { callee, call, items } = await ownerItems(ask, at, owner)
   const signers = await Promise.all([0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])))
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new key takes the free place first, so that names resolve while the APIs change theirs
+  // a new key takes the free place first, so names resolve while the APIs change theirs
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
   const help = signs ? 'Clear the other once each API has this key.' : place < 0 && 'Clear one by hand: none is free.'

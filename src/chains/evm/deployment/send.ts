@@ -24,7 +24,7 @@ const POLL_MS = 500
 
 /**
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
- * earlier run left in the pool is waited for first, so that nothing is sent twice.
+ * earlier run left in the pool is waited for first, so nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendCall(

@@ -40,7 +40,7 @@ export interface ProgramDeployment {
 
 /**
  * Deploys a program as `solana program deploy` does: a buffer written in pieces, then the program from it. The buffer's
- * address follows from payer, program and code, so that a run after a crash writes only what is missing. Resolves in
+ * address follows from payer, program and code, so a run after a crash writes only what is missing. Resolves in
  * the next slot, when the program can be called.
  * @throws Error with one sentence
  */

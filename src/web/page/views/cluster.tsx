@@ -150,7 +150,7 @@ function History({ addresses, isReady = true }: { addresses: readonly string[]; 
   const actors = addresses.slice(0, ACTORS)
   const key = isReady ? `${isTestnet ? 't' : 'm'} ${actors.join(' ')}` : null
   const { asked, more } = useParts<FeedEvent>(key, async (known, signal): Promise<Part<FeedEvent>> => {
-    // merged from several lists, so that more of it is all of it again
+    // merged from several lists, so more of it is all of it again
     const limit = known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
       call<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`, { isTestnet, signal })
