@@ -3,7 +3,7 @@ import { build as current, files, html } from '../web/reference/generated/files.
 import type { Answer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 
-/** The reference at `/docs`: Swagger UI over the OpenAPI documents, from this service alone. */
+/** Swagger UI over the OpenAPI documents, from this service alone. */
 export const referenceAnswer: Answer = {
   status: 200,
   content: { type: 'text/html; charset=utf-8', text: html, policy },
@@ -13,7 +13,7 @@ export const referenceAnswer: Answer = {
 /** Decoded once: all answers under way share these bytes. */
 const bytes = new Map(Object.entries(files).map(([name, packed]) => [name, Buffer.from(packed, 'base64')]))
 
-/** Answer with a file of the reference, always compressed: browsers alone ask for it. */
+/** Always compressed: browsers alone ask for the file. */
 export function referenceFileAnswer({ build, file }: Readonly<Record<string, unknown>>): Answer {
   const name = String(file)
   const text = build === current ? bytes.get(name) : undefined

@@ -39,7 +39,7 @@ const V1: Tagged = {
   Pictures: imageRoutes,
 }
 
-/** The deprecated version of the interface: views of the same answers, in their old shapes. */
+/** Deprecated: views of the same answers, in their old shapes. */
 const V01: Tagged = {
   'v0.1 registration': registerRoutesV01,
   'v0.1 look-ups': lookupRoutesV01,
@@ -66,7 +66,7 @@ export const beyondFeed: ReadonlySet<Route> = new Set(
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)
 
-/** The OpenAPI documents by the path that serves each: one per version of the interface; each takes 50 ms to make. */
+/** By the path that serves each; a document takes 50 ms to make. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {
   '/openapi.json': documentOf(
     V1,

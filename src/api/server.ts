@@ -27,7 +27,7 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
 
 export type Api = ReturnType<typeof createApi>
 
-/** Creates the API over a database and the chains' ports. Its state is the database's keys, which it reads once. */
+/** The state is the database's keys, read once. */
 export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false

@@ -6,7 +6,6 @@ import { VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-/** Answer of `/` to programs. */
 const INDEX = ok({ service: 'clusterd', version: VERSION, openapi: '/openapi.json' }, { vary: 'accept' })
 
 /** Answer of `/`: the page for browsers; JSON for everything else. */

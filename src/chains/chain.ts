@@ -8,32 +8,29 @@ import type { CommunityNameTarget, StoredPayment } from '../registry/payment/pay
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
 
-/** A hex string with 0x prefix. */
 export type { Hex }
 
-/** A transaction in a block. */
 export interface MinedTx {
   state: 'mined'
   /** On Solana the slot. */
   block: number
   succeeded: boolean
-  /** Tells whether our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
+  /** True if our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
   isRegistration: boolean
   confirmations: Confirmations
   isConfirmed: boolean
 }
 
-/** Current state of a transaction hash on a chain. */
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
   sender: Hex
   nonce: number
-  /** Tells whether it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
+  /** True if it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
   isOurs: boolean
 }
 
-/** Input of a registration quote. Names are canonical; amounts are each bid's value on the hub, ETH wei. */
+/** Names are canonical; amounts are each bid's value on the hub, ETH wei. */
 export interface RegistrationRequest {
   sender: string
   names: readonly { name: string; amountWei: bigint }[]
@@ -50,7 +47,7 @@ interface Quote {
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
-/** Transaction data of a registration on an EVM chain. Amounts are in the smallest unit of the chain's gas token. */
+/** Amounts are in the smallest unit of the chain's gas token. */
 export interface EvmQuote extends Quote {
   gasToken: ChainConfig['gasToken']
   transactionData: { to: Hex; data: Hex; value: bigint }
@@ -61,7 +58,7 @@ export class BridgeError extends Error {
   override name = 'BridgeError'
 }
 
-/** Amount that a chain's contracts can't take (400 `invalid_amount`); its message is one sentence for the caller. */
+/** 400 `invalid_amount`; the message is one sentence for the caller. */
 export class AmountError extends Error {
   override name = 'AmountError'
 }
@@ -90,7 +87,7 @@ export interface SignatureQuestion {
   /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
-  /** Tells whether signatures of wallets that are not deployed yet count (ERC-6492). */
+  /** True if signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
   /** Client who asks, by its address: anybody may ask about any wallet. */
   caller: string
@@ -120,7 +117,7 @@ export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
-/** Input of a payment for a community name. Names are canonical, addresses in their answer form. */
+/** Names are canonical, addresses in their answer form. */
 export interface CommunityPaymentRequest {
   community: string
   name: string
@@ -132,12 +129,11 @@ export interface CommunityPaymentRequest {
   referral: Uint8Array | null
 }
 
-/** Transaction that somebody has to sign; that of Solana is unsigned and serialized, in base64. */
+/** To be signed; that of Solana is serialized, in base64. */
 export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
   | { type: 'solana'; base64: string }
 
-/** Community payment; its approvals are transactions on an EVM chain. */
 export type CommunityPayment = UnsignedTransaction & {
   /** To be sent first, when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
@@ -145,7 +141,6 @@ export type CommunityPayment = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-/** Signs the relayer role's word for a release. */
 export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
@@ -162,7 +157,7 @@ export interface CommunityPort {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** Tells whether an address is a token; absent where any may be named. @throws ChainUnavailableError */
+  /** Absent where any address may be named. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
@@ -188,7 +183,6 @@ export interface OwedMoney {
   transaction: UnsignedTransaction | null
 }
 
-/** Question for what a chain owes to a payer. */
 export interface OwedQuestion {
   /** Answer form. */
   payer: string
@@ -202,9 +196,8 @@ export interface OwedQuestion {
   former: readonly Hex[]
 }
 
-/** Refunds on an EVM chain: what payers are owed, and the transactions that take it. */
 export interface EvmRefundPort {
-  /** Debts to a payer as of the chain's newest block. @throws ChainUnavailableError */
+  /** As of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
   /** LayerZero's id of the chain, null where none is configured. */
   readonly eid: number | null
@@ -225,7 +218,7 @@ export interface ChainPort extends CommunityPort {
   readonly chain: number
   readonly role: 'hub' | 'spoke'
   readonly gasToken: ChainConfig['gasToken']
-  /** Tells whether the contracts are third-party; quotes are off. */
+  /** True if the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
@@ -244,23 +237,16 @@ export interface ChainPort extends CommunityPort {
    * @throws ChainUnavailableError
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
-  /**
-   * Transaction that used a nonce up to a confirmed block; null while there is none.
-   * @throws ChainUnavailableError
-   */
+  /** Transaction that used a nonce up to a confirmed block, if any. @throws ChainUnavailableError */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** Newest block and newest confirmed block. @throws ChainUnavailableError */
+  /** @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
-  /**
-   * Names that a packet sent from this chain bids for on the hub, in order, canonical or as raw words in hex. Empty
-   * when the hub refuses the whole packet, null for a withdrawal.
-   */
+  /** As `messageNames`, of a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
   /** @throws AmountError, ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
-/** Current state of a signature on a Solana cluster. */
 export type SolanaTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
 
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */

@@ -18,8 +18,7 @@ export interface RequirementInputsQuestion {
 }
 
 /**
- * Reads everything about a wallet that its requirements need, as of now. Balances on chains of another kind are 0;
- * nothing is read without need.
+ * Reads what a wallet's requirements need, as of now. Balances on chains of another kind are 0.
  * @throws ChainUnavailableError where a chain is down or no longer configured
  */
 export async function readRequirementInputs(question: RequirementInputsQuestion): Promise<RequirementInputs> {

@@ -28,7 +28,6 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
   }
 }
 
-/** Throws an error again, in the words of `databaseFault` where it is one of a database. */
 export const explain =
   (url: string) =>
   (error: unknown): never => {
@@ -45,7 +44,7 @@ const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[1
 /** Of the driver, which gives these no code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
-/** Sentence about a database that can't be used as it is, and what to do; null for any other error. */
+/** A sentence with what to do; null for any other error. */
 export function databaseFault(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)

@@ -108,7 +108,7 @@ const TOOLS = {
   }),
 }
 
-/** `clusterd mcp`: serves the tools over stdio, until the agent or a signal ends it. */
+/** Serves the tools over stdio, until the agent or a signal ends it. */
 export async function mcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)

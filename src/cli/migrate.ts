@@ -1,7 +1,7 @@
 import { compareSchema, migrate } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
-/** `clusterd migrate`: applies and prints the missing migrations; with `check`, prints them only. */
+/** With `check`, prints the missing migrations only. */
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
   const { missing, newer } = await withDatabase(async (url) => {
     const difference = await compareSchema(url)

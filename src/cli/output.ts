@@ -15,7 +15,7 @@ const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' 
 /** Prints JSON, amounts as decimal text. */
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, bigintsAsText, 2))
 
-/** Form of a list: each item as JSON, or the row of a table, whose fields name the columns. */
+/** JSON of each item, or a table's row, whose fields name the columns. */
 interface ListForm<T> {
   json: boolean | undefined
   /** Sentence for an empty list. */

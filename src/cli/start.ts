@@ -24,7 +24,7 @@ export interface StartOptions {
   migrate?: boolean
 }
 
-/** `clusterd start`: runs the daemon in the foreground until SIGTERM, SIGINT, SIGHUP or the end of its launcher. */
+/** `clusterd start`: until SIGTERM, SIGINT, SIGHUP or the end of its launcher. */
 export async function start({ roles, watch, migrate }: StartOptions = {}): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   giveMemoryBack()

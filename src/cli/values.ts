@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Parsers of arguments and options as typed. Each throws an Error with one sentence that names the option. */
 
-/** The canonical form of a cluster's name. @param kind noun in the error message */
+/** @param kind noun in the error message */
 export function nameOf(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
@@ -19,17 +19,16 @@ export interface NetworkOptions {
   mainnet?: boolean
 }
 
-/** Options that choose a network. @param says what none of them means, such as `default: both` */
+/** @param says what none of them means, such as `default: both` */
 export const withNetwork = (command: Command, says: string): Command =>
   command
     .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
     .option('--testnet', 'on the testnet')
 
-/** The networks that a command means: both, unless it names one. */
 export const networksOf = ({ testnet, mainnet }: NetworkOptions): readonly Network[] =>
   testnet ? ['testnet'] : mainnet ? ['mainnet'] : NETWORKS
 
-/** The configuration of a chain, by its network label. @throws ConfigError where the chains file lacks it */
+/** @throws ConfigError where the chains file lacks the label */
 export function configuredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChains(chainsFile).chains.find((chain) => chain.label === label)
@@ -71,7 +70,7 @@ export const wholeNumber =
 
 export const blockOf = (option: string) => wholeNumber(option, { max: Number.MAX_SAFE_INTEGER })
 
-/** Options of every command that sends transactions on EVM chains. A key is never one of them. */
+/** A key is never one of the options. */
 export const withSigning = (command: Command): Command =>
   command
     .option('--keystore <file>', 'sign with the key of a keystore file (Web3 Secret Storage, version 3)')

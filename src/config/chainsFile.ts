@@ -183,10 +183,10 @@ export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana' | 'ens'>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Reads and checks a chains file. @throws ConfigError, also where a contract is not deployed yet */
+/** @throws ConfigError, also where a contract is not deployed yet */
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
-/** Reads and checks a chains file whose contracts may not be deployed yet. @throws ConfigError */
+/** Contracts may not be deployed yet. @throws ConfigError */
 export function readDraft(file: string): DraftFile {
   const text = textOf(file)
   let json: unknown
@@ -211,7 +211,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Checks the content of a chains file whose contracts may not be deployed yet. @throws ConfigError */
+/** Contracts may not be deployed yet. @throws ConfigError */
 export const parseDraft = (json: unknown, file: string): DraftFile => parseInput(chainsFile, json, whereOf(file))
 
 /** Checks the content of a chains file. @throws ConfigError */

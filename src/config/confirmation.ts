@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Confirmation policy of an EVM chain: a block that the node names by a tag, or a number of blocks on top. */
+/** A block that the node names by a tag, or a number of blocks on top. */
 export const confirmation = z.union([z.enum(['finalized', 'safe']), z.strictObject({ blocks: z.int().nonnegative() })])
 
 export type Confirmation = z.output<typeof confirmation>

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { hex, wei } from './fields.js'
 
-/** Contracts that `clusterd contracts` deploys and compares; the daemon reads none of it. */
+/** The daemon reads none of it. */
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}` as const
 const ZERO_SALT = `0x${'00'.repeat(32)}` as const
 const DEFAULT_MINIMUM_WEI = String(10n ** 16n)
 
-/** Contracts of a network: who has which role, and what they are constructed with. */
+/** Roles, and arguments of the constructors. */
 export const networkDeployment = z.strictObject({
   /** Owner of every contract, such as a multisig or a timelock. */
   owner: hex(20),
@@ -20,7 +20,7 @@ export const networkDeployment = z.strictObject({
   deliverLimitWei: wei.transform(BigInt).optional(),
   /** Time after which payers take back what nobody decided, for ever. */
   reclaimDays: z.number().min(1).max(30).default(7),
-  /** Tells whether a contract for payments is deployed on every chain. */
+  /** A contract for payments is deployed on every chain. */
   payments: z.boolean().default(true),
   /** Another one gives other addresses to the same contracts. */
   salt: hex(32).default(ZERO_SALT),
@@ -37,7 +37,7 @@ export const chainDeployment = networkDeployment
 
 const dvns = z.array(hex(20)).max(127)
 
-/** LayerZero's configuration of a chain's hub or spoke; absent addresses are the preset's. */
+/** Absent addresses are the preset's. */
 export const bridgeSettings = z.strictObject({
   /** Verifiers (DVNs), all of which have to attest a message; addresses on this chain. */
   requiredDvns: dvns.optional(),

@@ -14,7 +14,7 @@ type Hex = `0x${string}`
 /** Wishes of the chains file for a chain's contracts; addresses are null before the deployment. */
 export type ChainWishes = ReturnType<typeof wishesOf>[number]
 
-/** LayerZero's configuration of one end of the bridge, all of it set: nothing is left to LayerZero's defaults. */
+/** An end of the bridge: nothing is left to LayerZero's defaults. */
 export type BridgeWishes = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**

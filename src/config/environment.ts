@@ -84,7 +84,7 @@ const variables = z.object({
   DATABASE_URL: postgresUrl.optional(),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: postgresUrl.optional(),
-  /** Tells whether a start applies missing migrations; else it waits for `clusterd migrate`. */
+  /** A start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
@@ -105,7 +105,7 @@ const variables = z.object({
   /** The site's address in browsers. */
   SITE_URL: httpUrl.optional(),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
-  /** Key of the account that pays for deliveries; nothing is delivered without it. */
+  /** Pays for deliveries; nothing is delivered without the key. */
   RELAYER_PRIVATE_KEY: privateKey.optional(),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
@@ -125,7 +125,7 @@ const variables = z.object({
   SOLANA_RELAYER_KEY_FILE: z.string().optional(),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: httpUrl.optional(),
-  /** Key that lets EVM wallets of a bundle claim airdrops of its Solana accounts; these can't be claimed without it. */
+  /** Lets EVM wallets of a bundle claim airdrops of its Solana accounts, which need it. */
   AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
   /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
   QUOTE_KEY: keys32.default([]),
@@ -133,7 +133,7 @@ const variables = z.object({
   TOKEN_KEY: key32.optional(),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
   SHARE_KEY: key32.optional(),
-  /** Tells whether clients are limited. */
+  /** True if clients are limited. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
@@ -146,9 +146,9 @@ const variables = z.object({
   LIMIT_NAMES_DAY: limit.default(10),
   /** API keys that an address makes in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
-  /** Tells whether webhooks may lead to private addresses, and without TLS. */
+  /** Webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
-  /** Tells whether the indexer keeps the views of `registry_v1` (docs/sql.md). */
+  /** The indexer keeps the views of `registry_v1` (docs/sql.md). */
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
@@ -235,7 +235,7 @@ export type Environment = z.output<typeof environment>
 /** Options of the command line, under the variables' names; they come before the environment. */
 export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
-/** Tells whether a local world started this process. */
+/** True if a local world started this process. */
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**

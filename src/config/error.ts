@@ -5,7 +5,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** Checks an input. @param where names the input in the error @throws ConfigError with one line per wrong field */
+/** @param where names the input in the error @throws ConfigError with one line per wrong field */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, where: string): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
@@ -15,7 +15,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   )
 }
 
-/** The error of one or more faults, a line each. @param where names the input */
+/** Faults, a line each. @param where names the input */
 export const inOneError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1

@@ -52,7 +52,6 @@ const fields = z.strictObject({
     .optional(),
 })
 
-/** A chain of the chains file, whose contract may not be deployed yet. */
 export const evmChain = fields.transform(withPreset).readonly()
 
 /**

@@ -26,7 +26,7 @@ export const DEFAULT_OPS_PORT = 3001
 /** Environment and chains file, checked and frozen. */
 export type Config = ReturnType<typeof readConfig>
 
-/** Reads the configuration of `clusterd start`. @throws ConfigError */
+/** @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   const base = readEnvironment(env, flags)
   if (!base.databaseUrl)

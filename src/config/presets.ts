@@ -3,7 +3,7 @@ import { PRESET_DATA } from './presetData.js'
 
 type Hex = `0x${string}`
 
-/** Data of a public EVM chain: what a chains file leaves out comes from here. Addresses are lower case. */
+/** A chains file may leave these out. Addresses are lower case. */
 export interface NetworkPreset {
   /** Network label of the interface. */
   readonly label: string
@@ -45,7 +45,7 @@ export const SOLANA_GENESIS: Readonly<Record<Network, string>> = {
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's price feeds on hubs that have both, with ages beyond their heartbeats (a day, an hour). */
+/** Chainlink's, with ages beyond their heartbeats (a day, an hour). */
 export const SOLANA_FEEDS = new Map([
   [
     '1',

@@ -13,7 +13,7 @@ type Hex = `0x${string}`
 /** Key of a role on EVM chains: in this process, or a signer elsewhere. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** Place of a key on EVM chains: a keystore file with that of its password, or a signer elsewhere and its address. */
+/** A keystore file with that of its password, or a signer elsewhere and its address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
@@ -24,7 +24,7 @@ export interface KeySources {
 /** Names of sources where they are given: variables of the environment, or options. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-/** The key of a role on EVM chains, of the one source that is set. @throws ConfigError */
+/** The one source that is set. @throws ConfigError */
 export function keyOfRole(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
@@ -53,7 +53,7 @@ export const addressOf = (key: RelayerKey): Hex =>
 const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
-/** The key of the one source that is given. @throws ConfigError */
+/** @throws ConfigError */
 export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)
@@ -83,7 +83,7 @@ export function solanaKeyOf({ solanaRelayerKey, solanaRelayerKeyFile }: Environm
   return solanaKeyIn(solanaRelayerKeyFile, 'SOLANA_RELAYER_KEY_FILE')
 }
 
-/** The key in a file that `solana-keygen` wrote, 64 bytes. @param name of the variable or option @throws ConfigError */
+/** 64 bytes. @param name of the variable or option @throws ConfigError */
 export function solanaKeyIn(file: string, name: string): Uint8Array {
   const key = parseSolanaSecretKey(contentOf(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)

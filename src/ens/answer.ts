@@ -5,7 +5,7 @@ import type { EnsParent } from '../config/chainsFile.js'
 /** Longest time for which an answer counts, and the step of its end: an answer is signed once in a step. */
 const VALID_S = 300
 const STEP_S = 60
-/** Size of the cache: a signature takes a millisecond, or a question to a signer elsewhere. */
+/** A signature takes a millisecond, or a question to a signer elsewhere. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call that was looked up at a resolver. */
@@ -36,13 +36,12 @@ export type SignAnswer = (typedData: ReturnType<typeof answerTypedData>) => Prom
 
 const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')
 
-/** An answer with its signature, in the form that `resolveWithProof` of the resolver takes. */
+/** In the form that `resolveWithProof` of the resolver takes. */
 export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {
   const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
 
-/** Creates the function that answers a call with what it returns, signed. */
 export function createAnswerer(sign: SignAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
     max: KEPT_SIGNATURES,

@@ -30,7 +30,7 @@ const EMPTY: Record<string, unknown> = { address: zeroAddress, bytes: '0x', stri
 
 export type Call = ReturnType<typeof readCall>
 
-/** Reads a call; `encode` makes what it returns of a value, null for none. @throws EnsRequestError */
+/** `encode` makes what the call returns of a value, null for none. @throws EnsRequestError */
 export function readCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
   if (!fn) throw new EnsRequestError('The call is none that is known here.')

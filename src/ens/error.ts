@@ -3,7 +3,7 @@ export class EnsRequestError extends Error {
   override name = 'EnsRequestError'
 }
 
-/** Reads what a client sent. @throws EnsRequestError with this message where that fails */
+/** @throws EnsRequestError with this message where the reading fails */
 export function reading<T>(message: string, read: () => T): T {
   try {
     return read()

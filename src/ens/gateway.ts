@@ -19,7 +19,7 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
 /**
  * Creates the gateway: signed answers to calls of `resolve(name, data)`, or EnsRequestError. They are for the resolver
  * of the configuration, since universal resolvers change the sender.
- * @param now current time, milliseconds since the Unix epoch
+ * @param now current time, ms since the Unix epoch
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
   const answered = createAnswerer(sign, now)

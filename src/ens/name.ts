@@ -25,7 +25,7 @@ export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
   throw new EnsRequestError('The name is not below an ENS name that is served here.')
 }
 
-/** Labels of a DNS-encoded name (RFC 1035, 3.1). @throws Error where it does not end with the empty one */
+/** RFC 1035, 3.1. @throws Error where the name does not end with the empty label */
 function labelsOf(bytes: Buffer): string[] {
   const labels: string[] = []
   let at = 0

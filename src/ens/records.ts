@@ -7,7 +7,7 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { Call } from './calls.js'
 import type { EnsName } from './name.js'
 
-/** Look-ups of a network that records are made of; wallets are public ones. */
+/** Wallets are public ones. */
 export interface Lookups {
   walletOf(name: FullName): Promise<NameHit | null>
   /** The verified wallet that a cluster alone stands for, by a pattern of the hex of stored addresses. */

@@ -23,7 +23,7 @@ import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
 
-/** Follows the claims of airdrops on one chain. A chain without airdrops costs a database query now and then. */
+/** A chain without airdrops costs a database query now and then. */
 export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
   const watcher = new AirdropWatcher({ ...ctx, chain })
   return {
@@ -38,7 +38,7 @@ export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
 type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { chain: EvmChain }
 
 /**
- * Follows the claims of a chain's distributors. Claims are no state of the registry, so that a reorg below the
+ * Follows the claims of a chain's distributors. Claims are no state of the registry, so a reorg below the
  * checkpoint halts nothing: the blocks are read again, and their stored claims are replaced range by range.
  */
 export class AirdropWatcher {
@@ -137,7 +137,7 @@ export class AirdropWatcher {
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
-/** Reads the claims in blocks from a node, with the hash below them as their first block states it. @throws RpcError */
+/** With the hash below the blocks as their first block states it. @throws RpcError */
 async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number) {
   const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_TOPIC] }
   const { logs, first, last } = await readLogs(call, filter, from, to)

@@ -27,7 +27,7 @@ import type { Network } from '../registry/primitives/network.js'
 /** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
-/** Payments of one step: appending a batch holds the journal's head for some milliseconds. */
+/** Payments of one step: appending a batch holds the journal's head for some ms. */
 const BATCH = 100
 /** Payers that are asked about at once: each may take twenty questions. */
 const READS_AT_ONCE = 8
@@ -57,15 +57,14 @@ interface Stuck {
   reason: string
 }
 
-/** A payment, and whether its payer meets the requirements. */
 interface Read {
   payment: OpenPayment
-  /** Hash of the requirements in force at the payment's block; null where there were no rules. */
+  /** In force at the payment's block; null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
 }
 
-/** Decides a network's payments for community names. @param notify notified when payments may have become final */
+/** @param notify notified when payments may have become final */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
   { ports, notify, pollMs }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
@@ -100,7 +99,6 @@ export function paymentJudgeWorker(
   }
 }
 
-/** Appends a network's confirmed payments for community names to the journal, whose fold judges them. */
 export class PaymentJudge {
   readonly #options: PaymentJudgeOptions
   readonly #nowMs: () => number
@@ -205,7 +203,6 @@ function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
 
 type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
 
-/** The rules of the payments' communities, from the time of the first payment for each. */
 async function rulesOf(
   db: pg.Pool | pg.ClientBase,
   network: Network,

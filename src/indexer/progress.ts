@@ -18,7 +18,7 @@ export interface Progress {
   secondsLeft: number | null
 }
 
-/** Adds the speed and the time left. @param startedMs Unix time of the first block, ms */
+/** @param startedMs Unix time of the first block */
 export function measure(done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>, startedMs: number): Progress {
   const { doneBlocks, totalBlocks, registrations } = done
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
@@ -44,7 +44,7 @@ export function createProgressLog(log: Logger): (now: Progress) => void {
 export interface Reporting {
   /** Called as soon as a worker has a state to show. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
-  /** Called after each step that took in blocks. @param isNews whether there was anything of ours in them */
+  /** @param isNews whether a step's blocks had anything of ours */
   onAdvance(isNews: boolean): void
   onProgress(progress: Progress): void
 }

@@ -24,7 +24,7 @@ export interface Sources {
   chains: readonly OpenChain[]
   /** The Solana cluster, where the network has one. */
   solana: SolanaSource | null
-  /** Tells whether the views of `registry_v1` are kept. */
+  /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
 }
 
@@ -145,7 +145,7 @@ export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
 /** Pause between two slices, in which other writers get the head's lock: at most 10,000 names a second move. */
 const MOVE_PAUSE_MS = 100
 
-/** Carries on the moves of names, a slice at a time; a process that takes over goes on with the next. */
+/** A slice at a time; a process that takes over goes on with the next. */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
     ...{ name: 'the moves of names', fields: { network } },

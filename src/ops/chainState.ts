@@ -7,7 +7,7 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
  */
 export type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
-/** State of a chain as its indexer sees it, for status, metrics and the API. Times are Unix milliseconds. */
+/** Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string
@@ -50,13 +50,13 @@ export const headAlarmMs = (blockMs: number | null): number =>
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** Tells whether the chain's head is older than its alarm, or was never seen. */
+/** Also true where the head was never seen. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)
 }
 
-/** Lag of the tables behind the present, ms: the head's age, and the blocks that are still to be read. */
+/** In ms: the head's age, and the blocks that are still to be read. */
 export function behindMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,

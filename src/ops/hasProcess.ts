@@ -1,4 +1,4 @@
-/** Tells whether a process id is in use, by a running process or by one that has ended and was not reaped. */
+/** A process that has ended and was not reaped counts too. */
 export function hasProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -19,7 +19,7 @@ export interface LoopState extends LoopName {
 /** A loop under way. */
 export type Loop = ReturnType<Loops['start']>
 
-/** The running loops of this process. Ages come from a clock that nobody sets. */
+/** Ages come from a clock that nobody sets. */
 export class Loops {
   readonly #nowMs: () => number
   readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()

@@ -9,7 +9,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** Between two looks at the event loop's delay; the library's own 10 ms wake an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
-/** Makes the metrics. @param states the chains that this process indexes */
+/** @param states the chains that this process indexes */
 export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })

@@ -60,7 +60,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => {})
 }
 
-/** An answer that is waited for at most this long; `otherwise` after that. @throws as the answer does in time */
+/** At most this long; `otherwise` after that. @throws as the answer does in time */
 export async function inTime<T, Late>(ms: number, answer: Promise<T>, otherwise: Late): Promise<T | Late> {
   const ended = new AbortController()
   const late = pause(ms, ended.signal).then(() => otherwise)

@@ -17,7 +17,6 @@ export interface ProcessState {
   staying: Readonly<Record<string, number>>
 }
 
-/** Creates the metrics of the process itself: its roles, loops, connections and queues. */
 export function createProcessMetrics(registry: Registry, state: () => ProcessState): void {
   const { gauge } = makersOf(registry)
   gauge(

@@ -13,7 +13,7 @@ export interface NodeNumbers {
 }
 type ReadNumbers = () => readonly { use: string; nodes: readonly NodeNumbers[] }[]
 
-/** Creates the metrics of RPC nodes. @returns what adds a chain to them */
+/** @returns what adds a chain to them */
 export function createRpcMetrics(registry: Registry) {
   const chains = new Map<string, ReadNumbers>()
   /** The nodes of every chain, by who asks them. */

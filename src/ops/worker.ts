@@ -36,9 +36,9 @@ export interface Worker {
   idleMs?: number
   /** Ends a pause early. */
   notify?: Notify
-  /** Opens what notifies the worker, for the time that it runs. @returns what closes it */
+  /** For the time that the worker runs. @returns what closes it */
   subscribe?(): (() => void) | undefined
-  /** Upper bound on consecutive steps without a pause; none where it is left out. */
+  /** Most consecutive steps without a pause; none where it is left out. */
   maxBusySteps?: number
   /**
    * Does what there is to do now, without timers.
@@ -141,7 +141,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
   turned(): void
 }
 
-/** Takes a step. @throws StepTimeoutError when it exceeds a limit; the step is abandoned */
+/** @throws StepTimeoutError when the step exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
   { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,

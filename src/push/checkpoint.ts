@@ -14,9 +14,9 @@ import { feedHash } from '../registry/journal/feedHash.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type Events, readEvents } from './feedReader.js'
 
-/** Entries of a step: some ten milliseconds of work. */
+/** Entries of a step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after two steps, so that catching up leaves the indexer most of its time: 5,000 entries a second. */
+/** Pause after two steps, so catching up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
@@ -46,13 +46,13 @@ function followWorker<T extends FollowedFeed>(
   }
 }
 
-/** Keeps the hash of a network's feed: an answer about it then costs a row. */
+/** An answer about the hash then costs a row. */
 export const checkpointWorker = (ctx: Ctx): Worker =>
   followWorker(ctx, 'the checkpoint of the feed', readCheckpoint, (last, found) =>
     writeCheckpoints(ctx, last, checkpointsOf(last, found)),
   )
 
-/** Copies a network's feed into the table behind the views of `registry_v1`; a feed that begins anew is copied anew. */
+/** A feed that begins anew is copied anew. */
 export const sqlWorker = (ctx: Ctx): Worker =>
   followWorker(ctx, 'the events of SQL', readCopied, ({ generation }, { events }) =>
     copyEvents(ctx, generation, events),

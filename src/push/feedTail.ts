@@ -21,7 +21,7 @@ interface TailOptions {
   news: News
 }
 
-/** The one reader of a network's feed for all who are at its end: each event is read and written once. */
+/** A reader for all who are at the feed's end: each event is read and written once. */
 export class FeedTail {
   readonly #options: TailOptions
   readonly #followers = new Set<Follower>()

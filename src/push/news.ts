@@ -1,7 +1,7 @@
 import { heardBy } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Tells those of a process who wait that something of a network has changed: its tables, or a chain's head. */
+/** Tells who waits that a network's tables, or a chain's head, have changed. */
 export class News {
   readonly #told: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
 

@@ -13,7 +13,6 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-/** Parts that the open streams of a process share: places, and the turns of those that are behind. */
 export class Streams {
   readonly places: Places
   readonly #open = new Set<ServerResponse>()
@@ -58,7 +57,7 @@ export class Streams {
   }
 }
 
-/** Waits until what was written is read. @returns false where the stream is closed, or is closed for its slowness */
+/** @returns false where the stream is closed, or is closed for its slowness */
 export function drained(res: ServerResponse): Promise<boolean> {
   if (res.destroyed || res.writableEnded) return Promise.resolve(false)
   if (!res.writableNeedDrain) return Promise.resolve(true)

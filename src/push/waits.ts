@@ -14,7 +14,7 @@ const LONGEST_MS = 60_000
 /** Requests that wait until a transaction moves: the journal's news have each look at its own again, in batches. */
 export class Waits {
   readonly places: Places
-  /** State of a transaction in the tables now. To be asked before its status, so that no change falls between. */
+  /** State of a transaction in the tables now. To be asked before its status, so no change falls between. */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<Notify>()
   #hasEnded = false
@@ -26,7 +26,7 @@ export class Waits {
     news.on(network, () => this.#wake())
   }
 
-  /** Waits until a transaction may have moved. @returns false where the signal ended the wait, or all of them ended */
+  /** @returns false where the signal ended the wait, or all of them ended */
   async moved(tx: Buffer, { records, isKnown }: TxProgress, signal: AbortSignal): Promise<boolean> {
     const untilMs = performance.now() + (isKnown ? LONGEST_MS : ASK_AGAIN_MS)
     const notify = createNotify()

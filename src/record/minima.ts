@@ -18,7 +18,7 @@ export function configuredMinima({ role, watchOnly, startBlock }: EvmChain['conf
   )
 }
 
-/** The configured minimum that begins with a block, as the block's first entry. @param timestampMs the block's time */
+/** @param timestampMs the block's time */
 export function minimumEntries(
   { config, chain }: EvmChain,
   { number: block, timestampMs }: { number: number; timestampMs: number },

@@ -45,7 +45,7 @@ export const recordAt = ({ rpc, config }: EvmChain, blockHash: Buffer): Promise<
 
 /**
  * Place of a chain's checkpoint. Its record was stored with it; where none was, it begins at the contracts' own word
- * there, but a hub's is zero before its first block, so that logs before `startBlock` show.
+ * there, but a hub's is zero before its first block, so logs before `startBlock` show.
  * @throws Error where the contracts contradict what is stored; ChainUnavailableError
  */
 export async function placeOf(chain: EvmChain, { parentHash, nextBlock, record }: ChainRow): Promise<Place> {
@@ -72,7 +72,6 @@ export const toldRanges = (ranges: RangeSource<ConfirmedRange>, from: number, to
     { from, to } as Disputed,
   ])
 
-/** Tells whether logs make the record that their node gave with them. */
 export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>
   own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
 

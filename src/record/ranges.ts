@@ -12,7 +12,6 @@ import { fromHex } from '../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minima.js'
 import type { RangeWidth } from './width.js'
 
-/** Confirmed logs of consecutive blocks with the hash of the last one. */
 export interface ConfirmedRange {
   from: number
   to: number
@@ -30,7 +29,7 @@ export interface RangeSource<Range> {
   width: RangeWidth
   /** @throws RpcError */
   read(call: Call, from: number, to: number): Promise<Range>
-  /** Tells whether two nodes gave the same; by all that they gave where it is left out. */
+  /** True if two nodes gave the same; by all that they gave where it is left out. */
   isSame?(one: Range, other: Range): boolean
   /** Number of logs. */
   sizeOf(range: Range): number
@@ -73,11 +72,11 @@ export const rangesOf = (chain: EvmChain, width: RangeWidth): RangeSource<Confir
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
-/** Tells whether two nodes gave the same; one without the block's state tells no record. */
+/** A node without the block's state tells no record. */
 export const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
   isDeepStrictEqual(one, other) && (own === null || others === null || isDeepStrictEqual(own, others))
 
-/** Reads the confirmed logs of blocks `from` to `to` from a node. @throws RpcError */
+/** @throws RpcError */
 export async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
   const { config } = chain
   const range = await readLogs(call, filterOf(config), from, to)

@@ -10,7 +10,7 @@ const MAX_BLOCKS = 10_000
 /** Logs per range, about 2 MB of JSON: enough to hide the round trip, small enough to die young in memory. */
 const TARGET_LOGS = 3_000
 
-/** Answers of the greatest width after which twice as much is tried: a node may only have been overloaded. */
+/** After so many answers of the greatest width twice as much is tried: a node may only have been overloaded. */
 const HELD_ANSWERS = 256
 
 export function createRangeWidth(first = FIRST_BLOCKS) {

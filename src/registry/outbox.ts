@@ -142,12 +142,11 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   version: number
 }
 
-/** Thrown when a signature would take a signer above what it may spend in a day. */
 export class DailyCapError extends Error {
   override name = 'DailyCapError'
 }
 
-/** The most that a job's transactions at its nonce can cost together, wei: one of them is mined. */
+/** In wei, at one nonce: one of the transactions is mined. */
 export const commitmentWei = (txs: readonly JobTx[]): bigint =>
   txs.reduce((most, tx) => {
     const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n

@@ -67,7 +67,7 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
-/** True if nothing of what a delivery has signed is wanted any more: its payers have taken all back, or soon may. */
+/** The payers have taken back all that the delivery has signed, or soon may. */
 export function isVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
   return row.kind === 'deliver' && isUnmined && membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')

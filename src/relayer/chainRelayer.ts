@@ -43,7 +43,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   protected abstract takeStats(): Promise<void>
   /** Balance of the account that pays. */
   protected abstract readBalance(): Promise<bigint>
-  /** Tells whether something is waited for, though no job is under way. */
+  /** True if something is waited for, though no job is under way. */
   protected isWaiting(): boolean {
     return false
   }
@@ -51,7 +51,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   /**
    * Runs one step, without timers.
    * @param alive called after each transaction: a chain that hangs may take the time limit of a step for a few
-   * @returns `progressed` when something was stored, so that there may be more to do now
+   * @returns `progressed` when something was stored, so there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
   async step(alive: () => void = () => {}): Promise<StepResult> {

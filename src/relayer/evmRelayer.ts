@@ -66,10 +66,9 @@ export interface EvmRelayerState {
 }
 
 type Row = JobRow<NonceTx>
-/** Time and cap that transactions share which are advanced together. */
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 
-/** Runs the jobs of one EVM chain of a network, by one signer: a transaction is valid until its nonce is used. */
+/** Jobs of one signer: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
   protected readonly key: SignerKey | null
@@ -267,7 +266,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     })
   }
 
-  /** Looks at a transaction. @returns what is done about it */
+  /** @returns what is done about the transaction */
   async #look(row: Row, memo: Memo, { gasPriceCapWei, nowMs }: Pass): Promise<() => Promise<Outcome>> {
     const { at, account, settings } = this.#options
     // a nonce stays with the key that it was given of, through a rotation too
@@ -287,7 +286,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return decide(row, { sender, store, clock: this.clock }, { spendCapWei, gasPriceCapWei })
   }
 
-  /** Stores what is done of a job while its row is the one that was read and this process leads. */
+  /** Only while the job's row is the one that was read and this process leads. */
   #storeOf(row: Row, signer: Buffer): JobStore {
     const { pool, epoch, settings } = this.#options
     const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })

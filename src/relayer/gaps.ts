@@ -64,7 +64,7 @@ export function decideNonce(
   return isUnheld ? { is: 'moved', next: agreed } : doubt
 }
 
-/** The first nonces from the chain's count up to the next that no job under way holds, `MAX_LOST` at most. */
+/** From the chain's count up to the next, without those that a job under way holds; `MAX_LOST` at most. */
 export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
   const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
   const lost: number[] = []

@@ -11,17 +11,17 @@ export interface Room<Row> {
   of(kind: JobKind): number
   /** Room that a job takes. */
   takenBy(row: Row): number
-  /** Tells whether a job goes alone, so that it holds up no other. */
+  /** True if a job goes alone, so it holds up no other. */
   isAlone(row: Row): boolean
 }
 
-/** Jobs of a step in their order, but releases that run short of time first. */
+/** In their order, but releases that run short of time first. */
 export function urgentFirst<Row extends JobRow>(rows: readonly Row[], nowMs: number): Row[] {
   const isUrgent = ({ kind, payment: of }: Row) => kind === 'release' && of && heldShare(of, nowMs) >= SHORT_OF_TIME
   return [...rows.filter(isUrgent), ...rows.filter((row) => !isUrgent(row))]
 }
 
-/** Jobs to begin, by transaction: those of a kind share one as long as it has room, in their order. */
+/** Jobs of a kind share a transaction as long as it has room, in their order. */
 export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: Room<Row>): Row[][] {
   const groups: Row[][] = []
   const open = new Map<JobKind, { group: Row[]; left: number }>()

@@ -8,7 +8,7 @@ import type { OutboxState } from './report.js'
 const KINDS = Object.keys(JOB_KIND)
 const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
-/** Creates the outbox's metrics. @param states the outboxes that this process may lead */
+/** @param states the outboxes that this process may lead */
 export function createOutboxMetrics(registry: Registry, states: () => readonly OutboxState[]): void {
   const { gauge } = makersOf(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>

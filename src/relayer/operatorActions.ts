@@ -10,7 +10,7 @@ export type OperatorAction = keyof typeof CHANGES
 
 const TRIES = 20
 
-/** A job by its id. @throws Error with one sentence where there is none */
+/** @throws Error with one sentence where there is none */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
   const job = /^[0-9]{1,15}$/.test(id) ? await jobById(pool, id) : null
   if (!job) throw new Error(`There is no job ${id}: \`clusterd outbox list --all\` shows them.`)

@@ -8,14 +8,13 @@ import type { EvmRelayerState } from './evmRelayer.js'
 import type { SolanaRelayerState } from './solanaRelayer.js'
 import type { Outcome } from './step.js'
 
-/** State of a network's outbox in the process that leads it. */
 export interface OutboxState {
   network: Network
   relayers: readonly EvmRelayerState[]
   payer: SolanaRelayerState | null
 }
 
-/** Facts of a network's outbox that an operator has to know; the same that the alarms' rules find. */
+/** The same facts that the alarms' rules find. */
 export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
@@ -76,7 +75,7 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
   else log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
 }
 
-/** Creates a log of a network's alarms, which writes each when it begins. */
+/** Writes each of a network's alarms when it begins. */
 export function createAlarmLog(log: Logger, network: Network): (problems: readonly Problem[]) => void {
   let known: ReadonlySet<Problem['alarm']> = new Set()
   return (problems) => {

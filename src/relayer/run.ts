@@ -13,7 +13,7 @@ import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
-/** Upper bound on consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
+/** Most consecutive steps without a pause, so nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */
@@ -40,7 +40,7 @@ export interface RelayRun {
   readonly network: Network
   /** Names of the keys that this process lacks for what the network has to send. */
   readonly missingKeys: readonly string[]
-  /** Tells whether this process leads. */
+  /** True if this process leads. */
   leads(): boolean
   state(): OutboxState
   /** Settles when the run has ended after its signal. */

@@ -41,7 +41,7 @@ type Row = JobRow<BlockhashTx>
 /** Jobs that share a transaction, or are going to: at least one. */
 type Group = readonly Row[]
 
-/** Runs the jobs of one program's payments by its relay authority: transactions are valid until a blockhash expires. */
+/** The relay authority's transactions are valid until a blockhash expires. */
 export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   readonly state: SolanaRelayerState
   protected readonly key: ChainKey | null
@@ -122,7 +122,7 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     return true
   }
 
-  /** Ends what is decided, and signs for the rest, as many transactions as the balance has fees for. */
+  /** Signs for what is undecided, as many transactions as the balance has fees for. */
   async #start(rows: Group, alive: () => void): Promise<void> {
     if (rows.length === 0) return
     const views = await this.#viewsOf(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
@@ -165,7 +165,7 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
       await this.#save(rows, { is: 'refused', hash: tx.hash, failure: { class: 'transient', reason: refusal } })
   }
 
-  /** Stores an event of jobs, of all or of none. @returns the jobs after it; null where one has changed meanwhile */
+  /** All jobs or none. @returns the jobs after the event; null where one has changed meanwhile */
   async #save(rows: Group, event: Event<BlockhashTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
     const moment: Moment = { nowMs: this.clock.nowMs(), random: this.clock.random() }

@@ -7,7 +7,7 @@ import { type Action, apply, type Event, type Policy, type Seen } from './machin
 import type { NonceJob } from './machine/job.js'
 import { MOST_AHEAD, planNonceJob } from './machine/nonce.js'
 
-/** The database of a step. Both methods compare versions and give false when the job has changed. */
+/** Both methods compare versions and give false when the job has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
   /** Stores what `build` makes with the signer's next nonce, in one transaction. */
@@ -76,7 +76,7 @@ async function carryOut(
   }
 }
 
-/** A question that fails is a failed attempt, so that the pause grows. */
+/** A question that fails is a failed attempt, so the pause grows. */
 async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
   try {
     return await sender.prepare(job, purpose)

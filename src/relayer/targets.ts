@@ -27,7 +27,7 @@ export interface RelayTarget {
 export interface RelayPlan {
   /** The hub first. */
   targets: readonly RelayTarget[]
-  /** A sentence that names what the chains file lacks, where messages can't be carried for it. */
+  /** Names what the chains file lacks, where messages can't be carried for it. */
   problem: string | null
 }
 
@@ -45,7 +45,7 @@ export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false
   return { targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)), problem }
 }
 
-/** The path to the hub, or its problem; null where nothing is carried, or the contracts are others'. */
+/** Null where nothing is carried, or the contracts are others'. */
 function pathOf(chains: readonly EvmChain[], carriesPayments: boolean): DeliveryPath | string | null {
   const hub = chains.find(({ role }) => role === 'hub')
   const spokes = chains.filter(({ role, config }) => role === 'spoke' && !config.watchOnly)

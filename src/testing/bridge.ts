@@ -5,7 +5,6 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWhole } from './chains/verbs.js'
 import { runOn } from './processes/postgres.js'
 
-/** Actions of a test on the bridge, whose messages the daemon's relayer brings to the hubs. */
 export interface Bridge {
   /** Leaves all messages where they are, until `release`: their status stays `bridging`. */
   hold(): Promise<void>
@@ -16,7 +15,6 @@ export interface Bridge {
 }
 
 const { verify, execute } = JOB_KIND
-/** The relayer's jobs about messages that it has not begun. */
 const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
 /** As far away as a job may wait, ms. */
 const FOR_EVER_MS = 10 ** 12

@@ -8,7 +8,7 @@ import { lowerCase, operatorAccount, type SeedCommunities, seedAdmin, type World
 export const OPEN_COMMUNITY = 'club'
 export const PAID_COMMUNITY = 'guild'
 
-/** Prices of a name below the paid community: 0.001 of a chain's coin, 5 of the token with 18 decimals, 0.01 SOL. */
+/** 0.001 of a chain's coin, 5 of the token with 18 decimals, 0.01 SOL. */
 const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
 const LAMPORTS = 10_000_000n

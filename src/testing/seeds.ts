@@ -10,7 +10,7 @@ import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
 import { addressWord, lowerCase, type Operator, operatorAccount, type Seed, seedAdmin } from './world.js'
 
-/** Names of the seeds: one that two wallets bid for, a second one of the winner, and those that nobody gets. */
+/** Two wallets bid for the first; the winner has the second; nobody gets the others. */
 const CONTESTED_NAME = 'seedling'
 const NEIGHBOUR_NAME = 'neighbour'
 const WAITING_NAME = 'latecomer'
@@ -23,7 +23,7 @@ const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
 /** Nonce of a transaction that no block can hold, since earlier ones are unused. */
 const UNREACHED_NONCE = 1_000
-/** Blocks mined at the start, so that confirmation doesn't wait for the clock. */
+/** Blocks mined at the start, so confirmation doesn't wait for the clock. */
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
@@ -123,7 +123,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
 
 // ---- shared
 
-/** Sends transactions and waits until they are confirmed. @throws Error where one reverts */
+/** @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
   const { reader, test } = localClients(chain, chain.chainId)
   const hashes = await mineQuickly(chain, chain.chainId, async () => {

@@ -35,7 +35,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   networks?: readonly N[]
   /** Network labels of the chains to start, each spoke with its hub; default: all of the networks. */
   chains?: readonly L[]
-  /** Tells whether to start Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
+  /** Starts Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
   solana?: boolean
   /** Running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
@@ -48,11 +48,11 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** Tells whether to register a few names at the first start; default: unless a chain is attached. */
+  /** Registers a few names at the first start; default: unless a chain is attached. */
   seeds?: boolean
-  /** Tells whether clients of the API are limited; default false. */
+  /** True if clients of the API are limited; default false. */
   limits?: boolean
-  /** Tells whether the pages have a wallet of the world's accounts; default false. */
+  /** True if the pages have a wallet of the world's accounts; default false. */
   testWallet?: boolean
   /** Receives a line per step of the start. */
   log?: (line: string) => void
@@ -116,7 +116,7 @@ export interface AttachOptions extends Omit<StackOptions<'mainnet', '1'>, 'attac
   rpcUrl: string
 }
 
-/** Starts a local world around a development chain that runs already, which becomes the mainnet's hub, label "1". */
+/** The development chain that runs already becomes the mainnet's hub, label "1". */
 export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 

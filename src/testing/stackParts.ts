@@ -39,7 +39,7 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** Chooses the port of the API or of the operator's routes. @throws Error when the wanted port is taken */
+/** Of the API or of the operator's routes. @throws Error when the wanted port is taken */
 export async function choosePort(variable: string, wanted: number | undefined): Promise<number> {
   if (wanted === undefined || wanted === 0) return freePort()
   if (!(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
@@ -82,7 +82,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
 }
 
-/** Port of the last run if still free, so that an open database client keeps working. */
+/** An open database client keeps working. */
 async function lastPort(file: string): Promise<number> {
   const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
   const port = last > 0 && (await isPortFree(last)) ? last : await freePort()
@@ -120,7 +120,7 @@ export async function startChains(
   return chains
 }
 
-/** Starts a local Solana with one registrar per network; undefined, and logged, where that is impossible. */
+/** A registrar per network; undefined, and logged, where no Solana can run. */
 export async function startSolana(
   sandbox: Sandbox,
   options: { networks: number; blockMs: number; rpcUrl: string | undefined },
@@ -183,7 +183,7 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
   sandbox.log('the daemon is ready')
 }
 
-/** Explains a chain that lost its newest second in a kill: the journal may hold a registration that the chain lacks. */
+/** The journal may hold a registration that a chain lost with its newest second in a kill. */
 function behindJournal(sandbox: Sandbox, problem: string): string {
   const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
   return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`

@@ -7,11 +7,11 @@ import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
-/** Time that a request has at least, so that the last one before the deadline tells of the service. */
+/** Time that a request has at least, so the last one before the deadline tells of the service. */
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
-  /** Tells whether to ask the testnet. */
+  /** Asks the testnet. */
   testnet?: boolean
   /** Default 30 s. */
   deadlineMs?: number

@@ -7,7 +7,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
 
-/** Content of `<home>/stack.json`: addresses and contents of a local world. All its keys are public. */
+/** All its keys are public. */
 export interface World<N extends Network = Network> {
   /** Base address of the API. */
   api: string
@@ -30,7 +30,7 @@ export interface WorldNetwork {
 interface WorldChain {
   /** Network label of the interface: "1", "8453", ... */
   network: string
-  /** Local chain id, so that no signature can be replayed on the public chain. */
+  /** Local chain id, so no signature can be replayed on the public chain. */
   chainId: number
   rpcUrl: string
 }
@@ -174,12 +174,12 @@ export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
 /** Path of a home folder's world file. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
-/** Writes the world file, readable by its owner only since it holds keys, if only local ones. */
+/** Readable by its owner only since the file holds keys, if only local ones. */
 export function writeWorld<N extends Network>(home: string, world: World<N>): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
 }
 
-/** Reads the world file of a home folder; undefined when there is none. The world may have ended since. */
+/** Undefined when there is none. The world may have ended since. */
 export function readWorld(home: string): World | undefined {
   try {
     return JSON.parse(fs.readFileSync(worldFile(home), 'utf8')) as World

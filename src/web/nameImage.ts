@@ -9,7 +9,7 @@ const CELL = (SIDE - 2 * MARGIN) / CELLS
 /** Columns left of the middle, and the middle one. */
 const DRAWN_COLUMNS = Math.ceil(CELLS / 2)
 
-/** The picture of a name as SVG, deterministic; without scripts, styles and references any policy can show it. */
+/** SVG, deterministic; without scripts, styles and references any policy can show it. */
 export function nameImage(name: string): string {
   const digest = createHash('sha256').update(name).digest()
   const hue = Math.round((digest.readUInt16BE(0) / 65_536) * 360)

@@ -41,19 +41,18 @@ export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
-/** Paths below which everything is the API's, or another page's. */
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
 const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
 
-/** Page that a browser is shown at a path, and whether one is there; null where the API answers. */
+/** With word whether the page is there; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
   const path = url.split('?', 1)[0] ?? ''
   if (OTHERS.test(path)) return null
   return { file: page, isFound: PAGES.test(path) }
 }
 
-/** Path of a name's page; the reference has the path of the name `docs`. */
+/** The reference has the path of the name `docs`. */
 export const pagePathOf = (name: string): string => (name === 'docs' ? '/?q=docs' : `/${name}`)
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -61,7 +60,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** A file of the pages; null when this build has none of that name. */
+/** Null when this build has no file of that name. */
 export function pageFile(ofBuild: string, name: string): PageFile | null {
   const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]

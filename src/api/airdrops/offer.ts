@@ -49,7 +49,7 @@ interface Offered {
   transaction: { to: Hex; data: Hex; value: '0' }
 }
 
-/** Builds the transaction that claims an allocation, or gives the reason why there is none. */
+/** The transaction that claims an allocation, or the reason why there is none. */
 export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**

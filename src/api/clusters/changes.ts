@@ -41,7 +41,7 @@ export function updateWallets(
 ): Promise<Buffer> {
   const removing = removal(wallet, remove, (i) => `remove[${i}]`)
   const rest = [renaming(wallet, update, (i) => `update[${i}]`), addition(wallet, add, (i) => `add[${i}]`)]
-  // even an empty renaming is refused to who has just left, so that nothing is added to a cluster of its own then
+  // even an empty renaming is refused to who has just left, so nothing is added to a cluster of its own then
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return change(context, { changes, within })
 }
@@ -67,15 +67,12 @@ export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = i
   }
 }
 
-/** Renames wallets of the caller's cluster, all or none. @throws ApiError as `addition`, and not_in_cluster */
+/** @throws ApiError as `addition`, and not_in_cluster */
 export function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-/**
- * Removes wallets from the caller's cluster, all or none; absent ones count as removed.
- * @throws ApiError unsupported_address, invalid_request; once it is made not_in_cluster, last_verified_wallet
- */
+/** Absent wallets count as removed. @throws ApiError as `addition`, and not_in_cluster, last_verified_wallet */
 export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
   return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
 }
@@ -101,7 +98,7 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
 
 const MAX_DETAILS = 20
 
-/** Parses the addresses of a change. @throws ApiError unsupported_address, invalid_request for repeated ones */
+/** @throws ApiError unsupported_address, invalid_request for repeated ones */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -192,6 +189,5 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
 }
 
-/** Error of a refused registration below a community. */
 export const registrationError = (problem: RegistrationProblem): ApiError =>
   new ApiError(problem, REGISTRATION_MESSAGE[problem])

@@ -29,14 +29,14 @@ export async function clusterByName(context: Context, input: string, viewer: Vie
   return answer(context, await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet))
 }
 
-/** The id of the cluster in which an address is verified; null where the viewer may know of none. */
+/** Null where the viewer may know of no cluster. */
 export async function clusterIdOfAddress(context: Context, input: string, viewer: Viewer): Promise<string | null> {
   const address = lookupAddress(input)
   const id = address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
   return id && toHex(id)
 }
 
-/** Cluster as it is answered. @throws ApiError not_found */
+/** @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
   return {

@@ -42,7 +42,7 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
 /**
  * Generates the key of a wallet and splits it in three shares of which two recover it (Shamir over GF(256),
  * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
- * key before it is split, by scrypt(passphrase, address), so that shares alone never recover it. The key itself is not
+ * key before it is split, by scrypt(passphrase, address), so shares alone never recover it. The key itself is not
  * stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
@@ -54,11 +54,7 @@ export async function generateKey(type: AddressType, passphrase?: string) {
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
-/**
- * Recovers a key from two shares.
- * @returns the private key as wallets import it (EVM: 0x hex; Solana: base58 of seed and public key), null when shares
- *   and passphrase don't give the key of this address
- */
+/** As wallets import the key; null when shares and passphrase don't give this address' key. */
 export async function recoverKey(
   address: Address,
   shares: readonly [Uint8Array, Uint8Array],
@@ -92,7 +88,7 @@ async function mask(key: Buffer, address: Address, passphrase: string | undefine
   if (passphrase === undefined) return key
   if (scrypts.size >= MAX_SCRYPTS_WAITING)
     throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
-  // the address is the salt, so that two shares and the passphrase recover the key without this service
+  // the address is the salt, so two shares and the passphrase recover the key without this service
   const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
   const pad = await scrypts.add(() => stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT))
   return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))
@@ -105,14 +101,14 @@ const TAG_BYTES = 16
 const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
-/** Encrypts a share for the database: nonce, AES-256-GCM ciphertext, tag. */
+/** Nonce, AES-256-GCM ciphertext, tag. */
 export function sealShare(key: Uint8Array, network: Network, address: Buffer, share: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
   return Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts a share of the database. @throws Error for another key, another row or altered bytes */
+/** @throws Error for another key, another row or altered bytes */
 export function openShare(key: Uint8Array, network: Network, address: Buffer, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

@@ -47,7 +47,7 @@ export const recentPorts = (context: Context): readonly BalancePort[] =>
   })
 
 /**
- * Tells whether a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
+ * True if a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
  * @throws ChainUnavailableError
  */
 export async function meetsRequirements(

@@ -7,13 +7,12 @@ import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNames } from '../names/names.js'
 
-/** Ports of a network's chains to communities. */
 export const communityPorts = (context: Context): readonly CommunityPort[] => [
   ...chainsOf(context),
   ...context.solana.filter((cluster) => cluster.network === context.network),
 ]
 
-/** The rules of a community. @throws ApiError invalid_name, not_found */
+/** @throws ApiError invalid_name, not_found */
 export async function communityByName(context: Context, input: string) {
   const name = requireName(input)
   return { name, ...communityRulesJson(await requireRules(context, name)) }
@@ -41,7 +40,7 @@ export async function configureCommunity(
 const refusedRules = (details: readonly ErrorDetail[]) =>
   new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
 
-/** Asks chains whether the tokens of rules are tokens. @throws ApiError invalid_request, ChainUnavailableError */
+/** @throws ApiError invalid_request, ChainUnavailableError */
 async function checkTokens(
   ports: readonly Pick<CommunityPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,
@@ -56,19 +55,18 @@ async function checkTokens(
   if (details.length > 0) throw refusedRules(details)
 }
 
-/** Name below a community in its canonical form. */
 export interface CommunityName {
   community: string
   name: string
 }
 
-/** Parses both parts of a name below a community. @throws ApiError invalid_name */
+/** @throws ApiError invalid_name */
 export function requireCommunityName(community: string, name: string): CommunityName {
   const [wallet] = requireNames([name], parseName, () => 'name')
   return { community: requireName(community), name: wallet! }
 }
 
-/** The current rules of a community. @throws ApiError not_found */
+/** @throws ApiError not_found */
 export async function requireRules(context: Context, community: string): Promise<CommunityRules> {
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (!rules) throw registrationError('not_found')

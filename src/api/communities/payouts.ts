@@ -7,7 +7,7 @@ import { requireRules } from './communities.js'
 /** Payments that one transaction takes: about 45,000 gas each. */
 const AT_ONCE = 50
 
-/** Earnings of a community that its recipients have not taken yet. @throws ApiError invalid_name, not_found */
+/** Not taken yet by their recipients. @throws ApiError invalid_name, not_found */
 export async function payoutsOf(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)
@@ -26,7 +26,6 @@ interface Group {
   payments: StoredPayment<CommunityNameTarget>[]
 }
 
-/** Sum of the payments of a recipient in a token on a chain, and how to take them. */
 async function payoutOf(context: Context, { label, payments }: Group) {
   const { target, money } = payments[0]!
   const port = chainsOf(context).find((chain) => chain.label === label)

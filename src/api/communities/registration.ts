@@ -29,7 +29,6 @@ export interface RegistrationRequest extends CommunityName {
   wish: Omit<PaymentWish, 'payer'>
 }
 
-/** Payment that registers the name, as its payer has to sign it. */
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
 export type Registration = { kind: 'registered'; owner: Wallet } | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
@@ -137,7 +136,7 @@ async function paymentInfo(
 }
 
 /**
- * Tells whether a wallet meets the requirements of a community, or did some seconds ago.
+ * True if a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function areRequirementsMetBy(context: Context, community: string, wallet: Wallet): Promise<boolean> {

@@ -7,7 +7,7 @@ const MAX_IDS = 20_000
 /** Bound on what anything that goes past the feed's number could keep wrong. */
 const KEPT_MS = 60_000
 
-/** Finds public ids of clusters, hex, by serial, among others; where one is missing the generation has ended. */
+/** Hex, by serial, among others; where one is missing the generation has ended. */
 export type ClusterIds = (
   db: Queryable,
   serials: readonly number[],

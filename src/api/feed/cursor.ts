@@ -49,10 +49,7 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   return Buffer.from(gcmsiv(key, NONCE).encrypt(content)).toString('base64url')
 }
 
-/**
- * Opens a page token; null for a foreign one, and for one that was altered in any bit. One of an earlier version is of
- * no generation.
- */
+/** Null for a foreign page token, and for one altered in any bit. One of an earlier version is of no generation. */
 export function openPage(key: Buffer, token: string): PagePosition | null {
   if (token.length > MAX_TOKEN_CHARS) return null
   const bytes = Buffer.from(token, 'base64url')

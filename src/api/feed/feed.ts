@@ -11,7 +11,6 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'
 
-/** Request for a page of the feed. */
 export interface FeedRequest {
   /** The query says `testnet=true`; a token of the mainnet contradicts it. */
   isTestnet: boolean
@@ -22,7 +21,7 @@ export interface FeedRequest {
   order?: FeedOrder | undefined
   /** Stored address of the actor. */
   from?: Buffer | undefined
-  /** Inclusive lower bound, milliseconds; ignored with a token. */
+  /** Inclusive lower bound, ms; ignored with a token. */
   sinceMs?: number | undefined
   /** Filter of events; without it all of them are on the page. */
   shows?: (event: PublicEvent) => boolean
@@ -30,7 +29,7 @@ export interface FeedRequest {
 
 /** Least entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
-/** Most entries per read, so that other requests get their turn between two reads. */
+/** Most entries per read, so other requests get their turn between two reads. */
 const ROWS_AT_ONCE = 1_024
 /** Entries from which a page of a filtered feed ends, even an empty one: its token leads on. */
 const MAX_FILTERED_ROWS = 2_048
@@ -72,21 +71,15 @@ export async function feedPage(context: Context, request: FeedRequest) {
   }
 }
 
-/**
- * Position of a walk at the end of the feed.
- * @param asked the walk before its time bound became an event
- * @param last the last entry that was read
- */
+/** @param asked the walk before its time bound became an event @param last the last entry that was read */
 function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
 }
 
-/** Number of the event that follows an entry. */
 const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
 
-/** Token of the end of a network's feed, from which on the next event is the first. */
 export async function endToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)
@@ -172,7 +165,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
   return stretch
 }
 
-/** Adds the events of entries to a page. @returns the first event that did not fit, null where all did */
+/** @returns the first event that did not fit, null where all did */
 function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Place | null {
   for (const row of rows) {
     const { publicFirst } = row

@@ -13,7 +13,6 @@ const PAGE_EVENTS = 100
 /** Time after which a browser connects again, ms. */
 const RETRY_MS = 2_000
 
-/** Request for a stream. */
 export interface StreamRequest {
   isTestnet: boolean
   /** Token of a page, or id of an event; without it and `sinceMs` the stream begins with what comes next. */
@@ -86,7 +85,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
 const nextPage = (context: Context, page: string): Promise<Page> =>
   feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
 
-/** Writes, unless the stream has ended meanwhile: a write after the end would be an error of the process. */
+/** A write after the end would be an error of the process. */
 function write(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
@@ -99,7 +98,7 @@ function refuse(res: ServerResponse, error: ApiError): void {
 
 const RESTARTED = new ApiError('feed_restarted', 'The feed was started anew: begin from the first page.')
 
-/** Follows the end of the feed. @returns token of where the stream is behind again; null once it has ended */
+/** @returns token of where the stream is behind again; null once it has ended */
 function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
   const { network, generation, newest, end, resume } = page
   const tail = context.tails[network]

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Elements between which other requests get no turn: some milliseconds of the dearest parsing. */
+/** Elements between which other requests get no turn: some ms of the dearest parsing. */
 const AT_ONCE = 100
 
 let last: Promise<unknown> = Promise.resolve()

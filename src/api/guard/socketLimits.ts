@@ -22,7 +22,7 @@ const MAX_OF_ADDRESS = 2_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
 
-/** Options for `http.createServer`: sizes and timeouts. Nothing here looks at Host, and Node refuses without JSON. */
+/** Nothing here looks at Host, and Node refuses without JSON. */
 export const SERVER_LIMITS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,

@@ -11,7 +11,7 @@ export const ADDRESS_PROBLEM = {
 /** The address of a wallet that pays on a chain here. @param path of the field @throws ApiError unsupported_address */
 export const requireAddress = (input: string, path: string): Address => readable(parseAddress(input), path)
 
-/** The address of a wallet of any chain. @param path of the field @throws ApiError unsupported_address */
+/** A wallet of any chain. @throws as `requireAddress` */
 export const requireWallet = (input: string, path: string): Wallet => readable(parseWallet(input), path)
 
 /** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */

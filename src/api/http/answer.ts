@@ -25,7 +25,7 @@ interface Content {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Length from which a text is sent as bytes: Node joins a short one with its head, and takes long over a long one. */
+/** Node joins a short text with its head, and takes long over a long one: from this length, bytes. */
 const LONG = 16_384
 
 /** Answer in JSON. */
@@ -37,7 +37,6 @@ export function json(status: number, body: unknown, headers?: Answer['headers'])
 /** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
-/** Answer with status 200 whose JSON is written already. */
 export const okJson = (text: Buffer): Answer => ({ status: 200, content: { type: JSON_TYPE, text } })
 
 /** Headers of answers that change from one poll to the next, or hold secrets. */
@@ -62,7 +61,6 @@ export interface Message extends Pick<Answer, 'status' | 'stream'> {
   bytes: number
 }
 
-/** Makes the message of an answer. */
 export function messageOf({ status, stream, content, headers: own = {} }: Answer): Message {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text

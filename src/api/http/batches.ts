@@ -13,12 +13,11 @@ const MAX_TOGETHER = 64
 /** Time after which the next statement waits for the last one no longer. */
 const PATIENCE_MS = 10
 
-/** Look-ups of single things on a network. */
 export type Batches = ReturnType<typeof createBatches>
 
 /**
  * Creates the look-ups of a network. Those that arrive while a statement of their kind is under way share the next one,
- * so that it is PostgreSQL's round trips that load decides and not their number. Nothing is remembered.
+ * so it is PostgreSQL's round trips that load decides and not their number. Nothing is remembered.
  */
 export function createBatches(pool: pg.Pool, network: Network) {
   const version = together<Network, Version>(async (asked) => {

@@ -60,7 +60,7 @@ export const readBytes = ({ req, res }: Sent, { isBulk }: Route): Promise<Buffer
 /** Error of a body that drips. */
 export const tooSlow = () => new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
-/** Has the rest of a body thrown away after the answer with this error, and the socket closed. */
+/** The rest of the body is thrown away after the answer, and the socket closed. */
 export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
   res.once('finish', () => closeGently(req.socket))
   return error
@@ -68,7 +68,7 @@ export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** Parses a body; undefined when it is empty or blank. @throws ApiError invalid_request */
+/** Undefined when the body is empty or blank. @throws ApiError invalid_request */
 export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   try {
@@ -82,10 +82,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 /** Text of a bulk, bare or in quotes: short, with nothing that JSON would read. */
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
-/**
- * Reads a bulk in turns: an array of texts, or one in each line.
- * @throws ApiError invalid_request, too_many
- */
+/** An array of texts, or one in each line, read in turns. @throws ApiError invalid_request, too_many */
 async function textsOf(bytes: Buffer): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')

@@ -26,7 +26,7 @@ export interface Context {
   chains: readonly ChainPort[]
   /** Solana clusters, at most one per network. */
   solana: readonly SolanaPort[]
-  /** Current time, milliseconds since the Unix epoch. */
+  /** Current time, ms since the Unix epoch. */
   now(): number
   /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>
@@ -45,13 +45,13 @@ export interface Context {
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Turns of the network's signed changes. */
   turns: Turns
-  /** Key that encrypts shares of generated wallets; undefined where no wallets are generated. */
+  /** Undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
-  /** Signer of the operator's permissions; null where Solana accounts can not claim airdrops. */
+  /** Null where Solana accounts can not claim airdrops. */
   permissionSigner: PermissionSigner | null
-  /** Signer of the relayer role's words; null where payments for community names are released by the relayer alone. */
+  /** Null where payments for community names are released by the relayer alone. */
   releaseSigner: ReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
@@ -90,7 +90,7 @@ export interface ContextDeps
     }
 }
 
-/** Creates the context of each network over a database and chains. The database's key is read at first use. */
+/** The database's key is read at first use. */
 export function createContexts({
   config,
   solana = [],
@@ -132,7 +132,7 @@ export function createContexts({
 
 const ofEach = <T>(make: (network: Network) => T) => ({ mainnet: make('mainnet'), testnet: make('testnet') })
 
-/** Memoizes a read; a failed one is repeated at the next use. */
+/** A failed read is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {

@@ -16,7 +16,6 @@ export interface Freshness {
   staleSeconds: number | null
 }
 
-/** A network, and the readers of all networks' freshness. */
 interface Fresh {
   network: Network
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
@@ -31,7 +30,7 @@ const CURRENT: Freshness = { isCatchingUp: false, isReplica: false, staleSeconds
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
-/** Creates the reader of a network's freshness: one read at a time, whose answer serves for a while. */
+/** Reads one at a time; the answer serves for a while. */
 export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)
@@ -58,7 +57,7 @@ function freshnessOf({ caughtUp, isReplica, state, nowMs }: HubState): Freshness
   return { isCatchingUp: true, isReplica, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
 }
 
-/** Keeps names from being sold that may be taken on the chain. @throws ApiError catching_up */
+/** Names may be taken on the chain. @throws ApiError catching_up */
 export async function requireCurrent({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(

@@ -14,7 +14,7 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
     'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, deprecation, link',
 }).flat()
 
-/** Public headers with another Content-Security-Policy; a second policy header would only forbid more. */
+/** A second policy header would only forbid more. */
 export const headersWithPolicy = (policy: string): string[] =>
   PUBLIC_HEADERS.map((text, i) => (PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text))
 

@@ -89,7 +89,6 @@ function sharedComponents(registry: OpenAPIRegistry) {
     names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
   registry.register('Error', ErrorSchema)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  /** Reference to the error response that lists these codes. */
   const errorResponse = (codes: readonly ErrorCode[]) => {
     const description = codes.map((code) => `\`${code}\``).join(', ')
     const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
@@ -98,7 +97,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
   return { testnet, apiKey, withHeaders, errorResponse }
 }
 
-/** @param path of the route, or an alias, documented as deprecated in favour of the route's own path */
+/** @param path the route's own, or an alias, documented as deprecated */
 function operation(
   route: Route & { tag: string; example: Example },
   path: string,
@@ -134,11 +133,10 @@ function operation(
   }
 }
 
-/** Tells whether JSON answers of a route carry an entity tag: those that no key decides. */
+/** True if JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
-/** Parameters with examples of their route in place of those of their schemas. */
 const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>
   schema.extend(
     Object.fromEntries(
@@ -148,7 +146,7 @@ const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.
     ),
   )
 
-/** The error codes of a route by their HTTP status, each list in the order of `ERROR_STATUS`. */
+/** Each list is in the order of `ERROR_STATUS`. */
 function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
   const byStatus = new Map<number, ErrorCode[]>()

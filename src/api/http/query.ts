@@ -1,15 +1,12 @@
 import { ApiError } from './errors.js'
 
-/** Tells whether a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
+/** True if a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
 export const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 
 /** Query parameters of a request. */
 export interface Query {
-  /**
-   * The value of a parameter, undefined where it is absent, empty or the text `undefined`.
-   * @throws ApiError invalid_request when it is given more than once
-   */
+  /** Undefined where absent, empty or the text `undefined`. @throws ApiError invalid_request for several */
   get(name: string): string | undefined
 }
 
@@ -29,7 +26,7 @@ export function parseQuery(url: string): Query {
   }
 }
 
-/** Tells whether a request selects the testnet: `testnet=true`, exactly. */
+/** True if a request selects the testnet: `testnet=true`, exactly. */
 export const isTestnet = (query: Query): boolean => query.get('testnet') === 'true'
 
 /**
@@ -50,14 +47,14 @@ export interface PageLimit {
   max: number
 }
 
-/** Items per page, clamped. @throws ApiError invalid_request */
+/** @throws ApiError invalid_request */
 export function limitOf(query: Query, bounds: PageLimit): number {
   const limit = integerOf(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
   return Math.min(limit, bounds.max)
 }
 
-/** A parameter of a few allowed words, undefined where it is absent. @throws ApiError invalid_request */
+/** Undefined where the parameter is absent. @throws ApiError invalid_request */
 export function wordOf<T extends string>(query: Query, name: string, words: readonly T[]): T | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined

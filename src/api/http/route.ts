@@ -55,7 +55,7 @@ export type Kept = 'journal' | 'facts'
 /** Longest wait that a request may ask for. */
 export const MAX_STAY_MS = 30_000
 
-/** Route declaration: path, schemas (the source of the OpenAPI documents) and handler. */
+/** Its schemas are the source of the OpenAPI documents. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Path in Express's form: `/v1/names/address/:address`. */
@@ -128,7 +128,6 @@ const declaring =
       ),
   })
 
-/** Declares routes by their methods; rule and schema decide the types of the handler's session and body. */
 export const route = {
   get: declaring('get'),
   post: declaring('post'),

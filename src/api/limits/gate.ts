@@ -10,7 +10,6 @@ import { countedAddress } from './client.js'
 import { Buckets, type Quota } from './meter.js'
 import { spendSharedNow } from './shared.js'
 
-/** Limits of clients and wallets. */
 export interface LimitSettings extends ChangeLimits {
   /** Requests of an address without an API key. */
   address: Rate
@@ -25,7 +24,7 @@ export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
 export interface Meter {
-  /** Tells whether the operator gave the client limits of its own. */
+  /** True if the operator gave the client limits of its own. */
   readonly isRaised: boolean
   /** @throws ApiError rate_limited */
   spend(units: number): void
@@ -48,7 +47,6 @@ export const UNLIMITED: Meter = {
 /** Meter of what costs more than a bucket holds: it is owed. */
 export const owing = (meter: Meter): Meter => ({ ...meter, spend: (units) => meter.giveBack(-units) })
 
-/** Counts the requests of this process by their clients. */
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
   ofAddress(client: Client): Meter
@@ -68,7 +66,7 @@ const KEY_REMEMBERED_MS = 30_000
 /** Time for the look-up of a key, after which a request goes on with what was known of it before. */
 const KEY_LIMIT_MS = 300
 
-/** Creates the gate of a process. @param settings null where nothing is limited */
+/** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
   if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings

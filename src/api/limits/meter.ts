@@ -6,7 +6,6 @@ import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 /** Buckets kept; the one that was used the longest time ago is forgotten first, and is full again. */
 const MAX_BUCKETS = 100_000
 
-/** A limit and the bucket that counts against it. */
 export interface Quota {
   /** Name of the limit in headers and metrics. */
   kind: string
@@ -28,7 +27,7 @@ export class Buckets {
     return this.#fullMs.size
   }
 
-  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
+  /** From all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
     const refused = this.tryWithdraw(quotas, units)
     if (refused) throw limited(refused.kind, refused.waitMs)
@@ -81,7 +80,7 @@ export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: 
   ratelimit: stateOf(quota, held, fullInMs),
 })
 
-/** Error of a limit that is reached. @param fields headers about a limit that is not counted in this process */
+/** @param fields headers about a limit that is not counted in this process */
 export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`

@@ -21,21 +21,18 @@ function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): 
   })
 }
 
-/** Looks whether shared buckets hold what is asked. @throws ApiError rate_limited */
+/** @throws ApiError rate_limited where the buckets don't hold what is asked */
 export async function requireShared(db: Queryable, charges: readonly Charge[]): Promise<void> {
   withdrawn(charges, await readBuckets(db, bucketsOf(charges)))
 }
 
-/**
- * Withdraws from shared buckets that were read behind a lock.
- * @returns the write, in the transaction of that lock @throws ApiError rate_limited
- */
+/** The buckets were read behind a lock. @returns the write, in that lock's transaction @throws ApiError rate_limited */
 export function spendRead(charges: readonly Charge[], times: BucketTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketsOf(charges), left)
 }
 
-/** Withdraws from all shared buckets, in a transaction of its own. @throws ApiError rate_limited */
+/** In a transaction of its own. @throws ApiError rate_limited */
 export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
   await inTransaction(pool, async (client) => {
     const times = await lockBuckets(client, bucketsOf(charges))

@@ -4,17 +4,15 @@ import { type FullName, parseFullName } from '../../registry/primitives/name.js'
 import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 
-/** Public name of an address. */
 export type NameRecord = ReturnType<typeof record | typeof unreadable>
 
-/** The public name of an address. A text that is no address, or has a wrong checksum, has none. */
+/** A text that is no address, or has a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
   return record(address, await context.batches[context.network].nameOf(address.bytes))
 }
 
-/** The public names of addresses, one per input, in their order. */
 export async function namesOfAddresses(context: Context, inputs: readonly string[]): Promise<NameRecord[]> {
   const parsed = await mapInTurns(inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
@@ -41,7 +39,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 /** Wallet that a name resolves to. */
 export type AddressRecord = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
-/** The public wallets that texts resolve to, each with its text; what is no name or resolves to none is left out. */
+/** In order; a text that is no name or resolves to none is left out. */
 export async function resolveTexts(context: Context, inputs: readonly string[]) {
   const asked = inputs.flatMap((input) => {
     const name = parseFullName(input)
@@ -54,7 +52,7 @@ export async function resolveTexts(context: Context, inputs: readonly string[]) 
   return asked.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
 }
 
-/** The public wallets that names resolve to, in the order given; null for a name that resolves to none. */
+/** In the order given; null for a name that resolves to no public wallet. */
 export async function addressesOfNames(context: Context, names: readonly FullName[]) {
   const { pool, network, batches } = context
   const hits =

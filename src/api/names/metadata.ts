@@ -9,15 +9,11 @@ import { ApiError } from '../http/errors.js'
 /** Maximum wallets per answer. A single cluster, of at most 1,000 wallets, always fits. */
 const MAX_WALLETS = 10_000
 
-/** The public metadata of the cluster that holds a name; null where none does, or for a malformed name. */
 export async function metadataOfName(context: Context, input: string) {
   return (await metadataOfNames(context, [input]))[0] ?? null
 }
 
-/**
- * The public metadata of the clusters that hold names, each under the name that was asked for; null for the others.
- * @throws ApiError too_many when the clusters have more than `MAX_WALLETS` together
- */
+/** Each under the name asked for, null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
 export async function metadataOfNames(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
@@ -33,7 +29,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   return shown
 }
 
-/** The public metadata of the cluster in which an address is verified, under its default name; null without one. */
+/** Under the default name of the cluster in which the address is verified; else null. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
   const hit = address && (await context.batches[context.network].nameOf(address.bytes))
@@ -47,7 +43,6 @@ export const pagesOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => 
   imageUrl: `${siteUrl}/image/${name}.svg`,
 })
 
-/** Cluster under one of its names, in the shape of v0.1. */
 async function metadata(context: Context, name: string, wallets: readonly PublicWallet[] | null) {
   if (!wallets) return null
   return {

@@ -8,18 +8,14 @@ import { requireCurrent } from '../http/freshness.js'
 const MAX_DETAILS = 20
 const NO_NAME = `A name is ${NAME_RULE}.`
 
-/** Parses a cluster name of a request into its canonical form. @throws ApiError invalid_name */
+/** Canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
   if (name === null) throw new ApiError('invalid_name', NO_NAME)
   return name
 }
 
-/**
- * Parses every name of a list and reports up to 20 malformed ones.
- * @param pathOf path of the i-th name in the request
- * @throws ApiError invalid_name
- */
+/** Reports up to 20 malformed names, each by `pathOf` its position. @throws ApiError invalid_name */
 export function requireNames<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
@@ -42,7 +38,7 @@ export type Found = Availability | 'invalid_name'
 /** Reasons why a name is not available, beside being taken. */
 export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
 
-/** Availability of a name as it is answered: one with a payment under way is not available. */
+/** A name with a payment under way is not available. */
 export const availabilityAnswer = (name: string, found: Found) => ({
   name,
   isAvailable: found === 'free',
@@ -58,7 +54,7 @@ export async function availabilityOfTexts(context: Context, inputs: readonly str
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** Availability of well-formed names, in their order. @throws ApiError catching_up */
+/** In the order of the names. @throws ApiError catching_up */
 export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {
   await requireCurrent(context)
   if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]

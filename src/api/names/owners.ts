@@ -31,7 +31,7 @@ export async function namesOwnedBy(
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
 }
 
-/** Beginning of a page: behind a name in the journal, among the names of clusters or those below communities. */
+/** Behind a name in the journal, among the names of clusters or those below communities. */
 interface Start {
   isBelow: boolean
   after: number

@@ -10,7 +10,7 @@ import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { availabilityOf, requireNames } from './names.js'
 
-/** Request of a quote, of which only the shape has been checked. */
+/** Only the shape has been checked. */
 export interface QuoteRequest {
   /** Label of the chain to pay on. */
   network: string
@@ -27,7 +27,7 @@ export interface QuoteRequest {
 /** Field names that clients use for an amount. */
 export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
-/** The amount of an element, under any of its field names. @throws ApiError invalid_amount when there are several */
+/** @throws ApiError invalid_amount when an element has several */
 export function amountOf(
   element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
   path: string,
@@ -40,7 +40,7 @@ export function amountOf(
   return given[0] && element[given[0]]
 }
 
-/** Quote with the referral that its transactions carry: the 32 bytes of a cluster's id or of an address. */
+/** Its transactions carry the 32 bytes of a cluster's id or of an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
 
 /**
@@ -58,7 +58,7 @@ export async function quoteEvm(context: Context, request: QuoteRequest): Promise
   return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
-/** Transactions for registering names on Solana, one per name. @throws ApiError as `quoteEvm` */
+/** A transaction per name. @throws ApiError as `quoteEvm` */
 export async function quoteSolana(context: Context, request: QuoteRequest): Promise<Referred<SolanaQuote>> {
   // the label is the same on both networks
   const network = request.isTestnet ? 'testnet' : 'mainnet'
@@ -71,7 +71,7 @@ export async function quoteSolana(context: Context, request: QuoteRequest): Prom
   return { ...(await cluster.quote(asked)), referral: asked.referral }
 }
 
-/** Checks sender, names, amounts, referrer and availability; the chain checks the rest. */
+/** The chain checks the rest. */
 async function registrationOf(
   context: Context,
   request: QuoteRequest,
@@ -90,7 +90,7 @@ async function registrationOf(
   return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
 }
 
-/** The chain of a network label. @throws ApiError unsupported_network */
+/** @throws ApiError unsupported_network */
 function enabled<Port extends { label: string }>(ports: readonly Port[], network: string): Port {
   const labels = ports.map(({ label }) => label)
   const port = ports.find(({ label }) => label === network)

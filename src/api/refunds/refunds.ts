@@ -31,13 +31,11 @@ export interface Refund extends OwedMoney {
   needsReceiver?: true
 }
 
-/** Network and chains that are asked. */
 export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'> {
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
   solana: readonly Pick<SolanaPort, 'network' | 'chain' | 'refunds'>[]
 }
 
-/** Everything that an address is owed on a network. */
 export type Refunds = Awaited<ReturnType<typeof refundsOf>>
 
 /**
@@ -110,7 +108,6 @@ async function creditRefund(
 
 type Question = Pick<OwedQuestion, 'tokens' | 'payments' | 'former'> & { chain: number; label: string }
 
-/** Questions for each chain that payments or tokens are on. */
 function questionsOf(
   payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
@@ -140,7 +137,7 @@ async function paymentRefunds(context: RefundContext, question: Question, { paye
   return { refunds: owed, unavailable: [] }
 }
 
-/** Waits for a chain as long as others may wait for it. @returns undefined where it does not answer */
+/** Undefined where the chain does not answer as long as others may wait. */
 async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await inTime(CHAIN_WAIT_MS, asked, undefined)

@@ -5,7 +5,7 @@ import { type Message, send } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
-/** Sends, counts and logs the answer of a request. @param fields headers of its own: names and values in turn */
+/** @param fields headers of the answer's own: names and values in turn */
 export type Finish = (exchange: Exchange, message: Message, fields: readonly string[], error?: unknown) => void
 
 export interface AnswererDeps {
@@ -18,7 +18,6 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-/** Returns the function that sends, counts and logs an answer. */
 export function createAnswerer({ log, metrics }: AnswererDeps): Finish {
   const logFault = createFaultLog(log)
   return ({ req, res, route, startedMs }, message, fields, error) => {

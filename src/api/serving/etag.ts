@@ -9,7 +9,7 @@ export function tagged(answer: Answer): Answer {
   return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
 }
 
-/** The answer to who has it already (RFC 9110, 13.1.2 and 15.4.5): sent without content, with its headers. */
+/** RFC 9110, 13.1.2 and 15.4.5: sent without content, with its headers. */
 export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer

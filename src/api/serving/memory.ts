@@ -20,7 +20,7 @@ export interface Made {
   cost: number
 }
 
-/** The key of a request to a route whose answers are kept; null for a long one. @param body undefined without one */
+/** Null for a long request. @param body undefined without one */
 export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buffer | undefined): string | null {
   if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined) return null
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
@@ -28,12 +28,12 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
 
 /**
  * Creates the memory of answers, each with the version of what decided it. The version is read for all requests of a
- * moment together and after they asked, so that no answer is older than the last commit before its request.
+ * moment together and after they asked, so no answer is older than the last commit before its request.
  */
 export function createMemory(batches: Readonly<Record<Network, Batches>>) {
   const entries = new LRUCache<string, Made & { version: string | null }>({ max: MAX_ANSWERS, ttl: KEPT_MS })
   return {
-    /** The version now; null for a key that nobody has asked for, so that a first answer waits for no version. */
+    /** The version now; null for a key that nobody has asked for, so a first answer waits for no version. */
     async version(key: string, network: Network, by: Kept): Promise<string | null> {
       if (!entries.has(key)) return null
       const { version, factsVersion } = await batches[network].version()

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.js'
 /** Error of a request that is answered before its work is done. */
 export const tooLong = () => new ApiError('unavailable', 'This took too long.')
 
-/** Error of a request whose caller has left: nobody gets an answer, and nothing of ours has failed. */
+/** The caller has left: nobody gets an answer, and nothing of ours has failed. */
 export class CallerLeftError extends ApiError {
   constructor() {
     super('unavailable', 'The caller has left.')
@@ -35,19 +35,19 @@ const ANSWER_MS = 15_000
 export const callerOf = (exchange: Exchange, meter: Meter) => ({
   /** The address that limits count. */
   address: countedAddress(exchange.ip),
-  /** Tells whether the operator gave the caller's key limits of its own. */
+  /** True if the operator gave the caller's key limits of its own. */
   isRaised: meter.isRaised,
   /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
   owe: (units: number): void => meter.giveBack(-units),
   /** Id of the last message of a stream that broke off. */
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-  /** Lets the request stay. @returns signal that fires after that time, and when the caller leaves */
+  /** @returns signal that fires after that time, and when the caller leaves */
   stay(ms: number): AbortSignal {
     // of this answer alone: Node sets it again before the next request
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return patienceOf(exchange, ms).signal
   },
   hasLeft: (): boolean => exchange.res.closed,
-  /** Calls the function once the connection of the answer is closed, or the answer is whole. */
+  /** Once the connection of the answer is closed, or the answer is whole. */
   whenGone: (act: () => void): void => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
 })

@@ -89,7 +89,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
   }
 }
 
-/** Tells whether a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+/** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
 const staysLong = ({ staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
@@ -117,7 +117,7 @@ interface Request {
   mayStay: boolean
 }
 
-/** The answer to a request that its limits let through, kept or made. @throws ApiError, and what the handler throws */
+/** Kept or made. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   contexts: Contexts,
@@ -154,14 +154,14 @@ async function messageFor(
   return told(made, session, request, context)
 }
 
-/** The context of a handler: reads change nothing that a caller's leaving would have to stop. */
+/** Reads change nothing that a caller's leaving would have to stop. */
 function ownContext({ route, exchange, meter }: Request, context: Context, changeMs: number): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
   const own = { ...context, caller: callerOf(exchange, meter) }
   return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
 }
 
-/** The message of an answer to one caller: what is kept is sent as it is wherever the request adds nothing. */
+/** A kept message is sent as it is wherever the request adds nothing. */
 async function told(
   { answer, message }: Made,
   session: Session | null,

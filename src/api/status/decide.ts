@@ -12,7 +12,6 @@ export interface TxStatus extends StatusAnswer {
   updatedAt?: string
 }
 
-/** A transaction whose status is asked for. */
 export interface TxQuery {
   context: Context
   /** Raw bytes of its EVM hash or Solana signature. */

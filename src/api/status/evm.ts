@@ -24,11 +24,7 @@ const MAX_REPLACEMENTS = 4
 /** Block of a chain of which none is confirmed. */
 const NONE_CONFIRMED = -1
 
-/**
- * The status of an EVM transaction by its hash, from our records and, where they don't decide, from the network's
- * chains.
- * @throws ChainUnavailableError when no record decides and a chain that may have it does not answer
- */
+/** @throws ChainUnavailableError when no record decides and a chain that may have the transaction does not answer */
 export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
@@ -97,7 +93,6 @@ const remember = (
     seenMs: context.now(),
   })
 
-/** Status from the chain that had the transaction before, else from all chains of the network. */
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
   const { context, tx } = query
   const all = chainsOf(context)
@@ -124,8 +119,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
 }
 
 /**
- * Asks all chains at once for a hash; the first in their order that has it counts, and all have to deny it for
- * `unknown`.
+ * The first chain in their order that has the hash counts, and all have to deny it for `unknown`.
  * @throws ChainUnavailableError when none has it and one did not answer
  */
 async function askChains(

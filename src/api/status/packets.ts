@@ -22,10 +22,9 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
 })
 
-/** Packets of a transaction to the hub, as the status function takes them, and when it sent them. */
+/** Packets as the status function takes them, and their time. */
 export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
 
-/** Status of a transaction whose messages or payments are stored. */
 export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {
   const answer = decide(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
@@ -33,7 +32,6 @@ export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null =
   return { ...answer, updatedAt, block: sent.block, ...(hubBlock !== undefined && { hubBlock }) }
 }
 
-/** Messages of a transaction to the hub. */
 export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
@@ -53,10 +51,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
   }
 }
 
-/**
- * Payments of a Solana transaction.
- * @param confirmationsOf called once, for a transaction that is not confirmed yet
- */
+/** @param confirmationsOf called once, for a transaction that is not confirmed yet */
 export async function paymentsOf(
   { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
@@ -122,17 +117,14 @@ async function outcomeOf(
 const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined): HubCredit | null =>
   credit ? { eid: credit.eid, amountWei: credit.amountWei.toString(), owner: decodeAddress(credit.wallet).text } : null
 
-/** Credits of a transaction of the hub for its own bids. */
 export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
   const credits = (await creditsIn(context.pool, context.network, tx)).filter(({ eid }) => eid === 0)
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-/** Payments for community names of a transaction, as the status function takes them, and when they were made. */
 export type Paid = { paidNames: PaidName[]; paidMs: number; block: number }
 
-/** Status of a transaction whose payments for community names are stored. */
 export const ofPaidNames = (context: Context, { paidNames, paidMs, block }: Paid): TxStatus => ({
   ...decide(context, { paidNames }),
   ...{ block, updatedAt: millisecondsText(paidMs) },

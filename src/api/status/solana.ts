@@ -12,7 +12,6 @@ import { ofPaidNames, ofSent, paidNamesOf, paymentsOf } from './packets.js'
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
 
 /**
- * The status of a Solana transaction by its signature, from our records and, where they don't decide, from the cluster.
  * @param signature base58 of 64 bytes
  * @throws ChainUnavailableError when no record decides and the cluster does not answer
  */

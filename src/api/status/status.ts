@@ -15,14 +15,11 @@ const SIGNATURE_BYTES = 64
 export const parseTxId = (input: string): Buffer | null =>
   HASH.test(input) ? fromHex(input as `0x${string}`) : decodeBase58(input, SIGNATURE_BYTES)
 
-/**
- * The status of a registration transaction on any chain.
- * @throws ChainUnavailableError as evmStatus and solanaStatus
- */
+/** @throws ChainUnavailableError as evmStatus and solanaStatus */
 export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
   tx.length === HASH_BYTES ? evmStatus(context, toHex(tx)) : solanaStatus(context, bs58.encode(tx))
 
-/** Tells whether the journal alone decides a status: a transaction of the hub whose bids all won. */
+/** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')
 

@@ -19,7 +19,6 @@ import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/met
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
 import { ADD_ERRORS } from '../v1/wallets.js'
 
-/** Wallet in the answers of several v0.1 routes. */
 const WalletSchema = named('WalletV01', {
   type: walletType,
   address: addressText,
@@ -34,7 +33,6 @@ const found = answers('The wallet, null where the name resolves to none', Wallet
 
 const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ type, address, name, isVerified })
 
-/** Answer of a single look-up, with the full name of the wallet it found. */
 async function walletNamed(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
   return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)

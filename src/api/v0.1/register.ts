@@ -53,7 +53,6 @@ const checkMany = route.post('/v0.1/register/check', {
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
-/** Prices of a quote, which both kinds of quotes have. */
 const prices = {
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   registrationFee: z.string(),
@@ -116,7 +115,6 @@ const register = route.post('/v0.1/register', {
   },
 })
 
-/** Prices of a quote in the gas token alone. */
 function feesOf(quote: EvmQuote | SolanaQuote) {
   const { names, ...rest } = fees(quote)
   return { ...rest, names: names.map(({ name, amount }) => ({ name, amount })) }

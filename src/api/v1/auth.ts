@@ -88,7 +88,6 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
     }),
   )
 
-/** Answer to the validation of a key. */
 function validationAnswer(session: Session | null): Answer {
   if (!session)
     return errorAnswer(new ApiError('unauthorized', 'There is no valid key in this request.', { isValid: false }))

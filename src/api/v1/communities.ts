@@ -80,7 +80,6 @@ export const TransactionInfoSchema = z
   ])
   .openapi('TransactionInfo')
 
-/** A payment as both versions answer it. */
 export function transactionInfo({ transaction }: PaymentInfo) {
   const { approval, approvalReset } = transaction
   const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
@@ -112,11 +111,11 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
 })
 
-/** Tells whether a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
+/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
 
-/** Token of a request in its answer form. @throws ApiError unsupported_address */
+/** @throws ApiError unsupported_address */
 function tokenOf(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE) return input ?? null
   return requireAddress(input, 'token').text

@@ -108,7 +108,7 @@ const events = route.get('/v1/events', {
   },
 })
 
-/** Answer of a feed page in both versions. @param items JSON of each event */
+/** @param items JSON of each event */
 export function pageAnswer(
   { nextPage, resume }: { nextPage?: string; resume: string },
   items: readonly string[],
@@ -137,7 +137,6 @@ export function pageQuery(limit: PageLimit, unit: string) {
   })
 }
 
-/** Schema of a feed page in both versions. */
 export function pageOf(item: z.ZodType) {
   return z.object({
     items: z.array(item),
@@ -146,7 +145,7 @@ export function pageOf(item: z.ZodType) {
   })
 }
 
-/** The part of a feed request that both versions read alike. @throws ApiError invalid_request */
+/** @throws ApiError invalid_request */
 export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
   return { isTestnet, page: query.get('nextPage'), limit: limitOf(query, limit), order: orderOf(query) }
 }
@@ -155,7 +154,7 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
 export const sinceOf = (query: Query): number | undefined =>
   query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
 
-/** The order of a walk, under either of its names. @throws ApiError invalid_request where they contradict each other */
+/** @throws ApiError invalid_request where both names of the order contradict each other */
 function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
   const sortBy = wordOf(query, 'sortBy', ORDERS)

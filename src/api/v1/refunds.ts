@@ -68,7 +68,6 @@ const refunds = route.get('/v1/refunds/:address', {
     ok(refundsView(await refundsOf(context, params.address!, query.get('to'))), NO_STORE),
 })
 
-/** Debts to an address, as they are answered. */
 export const refundsView = ({ address, type, refunds: owed, unavailable, isTruncated }: Refunds) => ({
   address,
   type,

@@ -58,14 +58,12 @@ export const Registration = z.object({
     .max(MAX_CHANGES),
 })
 
-/** Request of a quote: the body with one amount per name. */
 export const quoteRequest = <Body extends z.output<typeof Registration>>(body: Body, isTestnet: boolean) => ({
   ...body,
   names: body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) })),
   isTestnet,
 })
 
-/** Errors of a quote on any chain. */
 const QUOTE_ERRORS = [
   'invalid_name',
   'invalid_amount',
@@ -76,21 +74,17 @@ const QUOTE_ERRORS = [
   'names_unavailable',
   'catching_up',
 ] as const satisfies readonly ErrorCode[]
-/** Errors of a quote on an EVM chain. */
 export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const
 
 export const EvmTransactionSchema = z.object({ to: z.string(), data: z.string(), value: z.string() })
 
-/** An EVM transaction with its value in decimal digits. */
 export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({ to, data, value: String(value) })
 
-/** A transaction to be signed, as answers show it. */
 export const transactionView = (transaction: UnsignedTransaction) =>
   transaction.type === 'solana'
     ? { type: transaction.type, data: transaction.base64 }
     : { type: transaction.type, ...evmTransaction(transaction) }
 
-/** Prices of a quote on any chain. */
 export const fees = (quote: EvmQuote | SolanaQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),

@@ -27,7 +27,6 @@ import { getHeader, type Header } from './logs.js'
 import { createSignatureCheck } from './smartWallet.js'
 import { findByNonce, holdsNonce, readTransaction } from './transactions.js'
 
-/** Newest block, and the newest that the chain's policy confirms. */
 export interface Heads {
   latest: Header
   /** Number; negative while there is none. */
@@ -57,7 +56,7 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
   const { network, role } = config
   const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
-    // not awaited, so that a hanging node delays nothing
+    // not awaited, so a hanging node delays nothing
     void rpc.demoteLaggingNodes()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
@@ -123,13 +122,11 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
   }
 }
 
-/** Creates the RPC pool of a configured chain. */
 export const createChainRpc = (
   { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
   onFault?: PoolOptions<Hex>['onFault'],
 ): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
-/** Reads a chain's heads under its confirmation policy. */
 export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
   const tag = typeof confirmation === 'string' ? confirmation : null
   const [latest, tagged] = await Promise.all([getHeader(call, 'latest'), tag && getHeader(call, tag)])

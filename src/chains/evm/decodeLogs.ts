@@ -29,7 +29,6 @@ export interface DecodedLogs {
   record: RecordWords[]
 }
 
-/** Concatenates decoded logs in order. */
 export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   entries: parts.flatMap(({ entries }) => entries),
   received: parts.flatMap(({ received }) => received),
@@ -60,7 +59,6 @@ const REGISTRATION_TOPICS = {
   spoke: [SENT_TOPIC],
 } as const
 
-/** Our contracts on a chain. */
 export interface OurContracts {
   role: 'hub' | 'spoke'
   /** Hub or spoke, lower case. */
@@ -72,14 +70,12 @@ export interface OurContracts {
 /** Logs that say more about registrations, or about the hub's books. */
 const OTHER_TOPICS = { hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC], spoke: [] } as const
 
-/** Filter for the logs of our contracts on a chain. */
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
   if (!communityPayments) return { addresses: [contract], topics }
   return { addresses: [contract, communityPayments], topics: [...topics, ...PAYMENT_TOPICS] }
 }
 
-/** Tells whether a log makes its transaction a registration. */
 export function isRegistrationLog(
   { role, contract, communityPayments }: OurContracts,
   log: { address: Hex; topics: readonly Hex[] },
@@ -111,7 +107,7 @@ function hasShape(log: RawLog): boolean {
   )
 }
 
-/** Tells whether the tables can hold a log's counts: a contract of others may log any words. */
+/** True if the tables can hold a log's counts: a contract of others may log any words. */
 function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
   if (first === RECEIVED_TOPIC) return Number(data) < 2 ** 31
   return (first !== CREDITED_TOPIC && first !== WITHDRAWN_TOPIC) || Number(eid) < 2 ** 32
@@ -121,7 +117,7 @@ function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
  * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs of another
  * shape than their event are skipped as foreign.
  * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  */
 export async function decodeLogs(
   call: Call,

@@ -27,7 +27,6 @@ export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fe
 export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
-/** Price of a unit of gas at a base fee. */
 const priceAt = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFeeWei: bigint): bigint =>
   min(maxFeePerGas, baseFeeWei + maxPriorityFeePerGas)
 
@@ -78,7 +77,6 @@ export const priceCapWei = (pricesWei: readonly bigint[]): bigint => max(LEAST_C
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
-/** The most that a transaction can cost its sender, wei. */
 export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint => gas * fees.maxFeePerGas + valueWei
 
 const median = (values: readonly bigint[]): bigint =>

@@ -17,7 +17,7 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** Fees of a transaction that is sent now, by one node's word: `createGasPriceCap` bounds them. */
+/** By one node's word: `createGasPriceCap` bounds the fees. */
 export async function readFees(ask: Call): Promise<Fees> {
   const history = await ask<FeeHistory>('eth_feeHistory', [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]])
   // the last one is the next block's
@@ -28,7 +28,7 @@ export async function readFees(ask: Call): Promise<Fees> {
   )
 }
 
-/** Prices of gas in recent blocks. @throws RpcError where a node can tell none */
+/** @throws RpcError where a node can tell none */
 async function readPrices(ask: Call): Promise<bigint[]> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)

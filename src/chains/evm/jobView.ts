@@ -14,7 +14,6 @@ import { getReceipt } from './logs.js'
 /** A job whose transactions share a nonce. */
 export type NonceJob = JobProgress<NonceTx>
 
-/** A key of ours on a chain. */
 export interface Signer {
   chain: EvmChain
   account: LocalAccount
@@ -28,7 +27,6 @@ export type JobCall =
   | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
-/** A transaction of a job in a block. */
 export interface Mined {
   hash: Hex
   block: number
@@ -44,17 +42,16 @@ export interface Mined {
 export interface NonceView {
   /** Number of the newest block. */
   head: number
-  /** Tells whether the job's effect is on chain, whoever caused it. */
+  /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
   /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of whichever of the job's transactions has one. */
   mined: Mined | null
-  /** Tells whether what is confirmed is more than one node's word. */
+  /** True if what is confirmed is more than one node's word. */
   isSure: boolean
 }
 
-/** View of a job by one node. */
 export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */

@@ -23,11 +23,10 @@ export type RawReceipt = { logs: RawLog[] } & Record<
   Hex
 >
 
-/** Reads a transaction's receipt; null where the node has none. */
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
-/** Logs of our contracts in a range of blocks, with the headers of its ends from the node that gave the logs. */
+/** With the headers of the ends, from the node that gave the logs. */
 export interface LogRange {
   logs: RawLog[]
   first: Header
@@ -44,7 +43,6 @@ export interface Header {
 
 type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 
-/** Reads a block's header; null when the node lacks the block. */
 export async function getHeader(
   call: Call,
   block: number | 'latest' | Extract<Confirmation, string> | Hex,
@@ -94,7 +92,7 @@ async function listLogs(call: Call, { addresses, topics }: LogFilter, from: numb
 }
 
 /**
- * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
+ * Reads the logs of one block by its hash (EIP-234), so another fork can't answer. A node may announce a block
  * before it has these: what is confirmed is proved, or read again.
  * @throws RpcError
  */

@@ -50,7 +50,7 @@ export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): Chai
 export const packRecord = (contracts: RecordedContracts, parentHash: Buffer, record: ChainRecord): Buffer =>
   Buffer.concat([parentHash, ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!])])
 
-/** Record that was stored with a checkpoint; null where it is not the checkpoint's, or of other contracts. */
+/** Null where the record is not the checkpoint's, or of other contracts. */
 export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, stored: Buffer): ChainRecord | null {
   const size = 20 + WORD
   const words = keepersOf(contracts).map((_, i) => stored.subarray(size * (i + 1), WORD + size * (i + 1)))
@@ -60,7 +60,7 @@ export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, s
 /**
  * Words that logs of a chain add to its record.
  * @param logs all that `filterOf` names, in order
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment that is not its id's
  */
 export function recordWords(
@@ -91,7 +91,6 @@ export function recordWords(
   return found
 }
 
-/** Record after some logs, by their words. */
 export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): ChainRecord {
   const after = [...before]
   for (const { keeper, words } of logs) {

@@ -61,7 +61,7 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
   })
 }
 
-/** Account of a key that is not here: what it has signed can be sent and followed, and nothing new be signed. */
+/** The key is not here: its transactions can be sent and followed, and nothing new be signed. */
 export function absentAccount(address: Hex): LocalAccount {
   const refuse = () => Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })

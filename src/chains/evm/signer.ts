@@ -28,7 +28,7 @@ const TX_GAS = 21_000n
 /** No transaction may have more (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
 
-/** Memoizes RPC calls per node within one batch, so that all jobs of the batch see the same head. */
+/** Per node within one batch, so all jobs of the batch see the same head. */
 export type Memo = (ask: Call) => Call
 
 /** Starts a memo. A failed call is repeated. */
@@ -49,21 +49,17 @@ export function createMemo(): Memo {
   }
 }
 
-/**
- * A job's sender over all nodes of its chain.
- * @param memo shares what is asked before anything is sent with other jobs
- */
+/** @param memo shares with other jobs what is asked before anything is sent */
 export function createNonceSender({ chain, account }: Signer, call: JobCall, memo: Memo = (ask) => ask) {
   const { rpc, config } = chain
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
-    /** Asks every node about the job. */
     async look(job: NonceJob): Promise<NonceView> {
       const looks = await rpc.onEveryNode((ask) => look(memo(ask), { chain, account }, call, job))
       return agreed(looks, config.local)
     },
-    /** Simulates at the newest block, estimates gas and fees. A revert is a failure, not an exception. */
+    /** At the newest block. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
@@ -107,7 +103,6 @@ export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
   return answer.head
 }
 
-/** Signs an EIP-1559 transaction offline. */
 async function signed(
   account: LocalAccount,
   tx: Fees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
@@ -142,7 +137,7 @@ async function prepareCall(
     const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), MARGIN_PERCENT.gas)
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // checked here, so that no nonce is taken for it
+    // checked here, so no nonce is taken for it
     return balance < maxCostWei(gas, fees, valueWei)
       ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
       : { gas, fees }

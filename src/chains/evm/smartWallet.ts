@@ -21,7 +21,6 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-/** Creates the check of signatures by a chain's smart wallets, which are asked through its nodes. */
 export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
   const underWay = new Map<string, number>()
   const hasCode = servedByKey(
@@ -54,7 +53,7 @@ export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
   }
 }
 
-/** Creation code of the probe with its arguments; null for a wrapped signature that is malformed or not accepted. */
+/** Null for a wrapped signature that is malformed or not accepted. */
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
@@ -78,6 +77,6 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** Runs the probe on a node: a call without receiver "deploys" its answer, and no other word is a yes. */
+/** A call without receiver "deploys" its answer, and no other word is a yes. */
 const probe = async (call: Call, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

@@ -24,7 +24,7 @@ export interface TransactionQuery {
   head: ChainPort['head']
 }
 
-/** Reads the current state of a transaction from a node. @throws RpcError transient where it contradicts itself */
+/** @throws RpcError transient where the node contradicts itself */
 export async function readTransaction(call: Call, { hash, confirmed, ours, head }: TransactionQuery): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
@@ -56,7 +56,7 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }
 
-/** True if a transaction calls a contract of ours, or has its address in its data, as a wallet contract's call has. */
+/** The address may stand in the data, as a wallet contract's call has it. */
 function namesOurs({ to, input }: RawTransaction, { contract, communityPayments }: OurContracts): boolean {
   const data = input.toLowerCase()
   return [contract, communityPayments].some(
@@ -68,7 +68,6 @@ function namesOurs({ to, input }: RawTransaction, { contract, communityPayments 
 const STATE_GONE =
   /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
 
-/** Which transaction of a sender has used a nonce, up to the newest confirmed block. */
 interface NonceQuestion {
   sender: Hex
   nonce: number
@@ -115,7 +114,6 @@ export async function firstBlock(last: number, holdsAt: (block: number) => Promi
   return holds
 }
 
-/** Tells whether a node has a transaction in a confirmed block under a sender's nonce. */
 export async function holdsNonce(call: Call, hash: Hex, { sender, nonce, confirmed }: NonceQuestion): Promise<boolean> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   const isConfirmed = tx !== null && tx.blockNumber !== null && Number(tx.blockNumber) <= confirmed

@@ -85,7 +85,7 @@ const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 
-/** Classifies whatever a transport threw. An unknown wording is transient: no job is given up for new words. */
+/** An unknown wording is transient: no job is given up for new words. */
 export function classifyTxError(error: unknown): TxFailure {
   const chain: readonly ErrorShape[] = causesOf(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words

@@ -37,7 +37,7 @@ export class RpcError extends Error {
   constructor(
     readonly fault: RpcFault,
     message: string,
-    /** Pause that the node asked for (Retry-After), milliseconds. */
+    /** Pause that the node asked for (Retry-After), ms. */
     readonly retryAfterMs: number | null = null,
     options?: ErrorOptions,
   ) {
@@ -134,7 +134,7 @@ function harmless(said: string): string {
   return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
 }
 
-/** Tells whether a call failed by the rules of the EVM: every node would give the same. */
+/** True if a call failed by the rules of the EVM: every node would give the same. */
 export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(wordsIn(error))
 

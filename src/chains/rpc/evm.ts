@@ -5,12 +5,11 @@ import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } fr
 
 export { type Call, WrongChainError }
 
-/** A number as nodes take it. */
 export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
-/** Number that a node wrote (execution API, QUANTITY). @throws RpcError transient for another form, or from 2^52 on */
+/** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) throw transient('a number has another form')
   return Number(value)
@@ -73,9 +72,7 @@ export interface CallOptions {
   faults?: ReadonlyMap<number, RpcFault>
 }
 
-/**
- * Calls a node, or a signer, over HTTP: raw results, no retries, classified errors.
- */
+/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
 export function callOver(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},

@@ -57,5 +57,5 @@ async function connection(
   await once(socket, 'close', { signal }).finally(() => socket.terminate())
 }
 
-/** Tells whether a message is a notification; answers to a subscription have no method. */
+/** True if a message is a notification; answers to a subscription have no method. */
 const isNotification = (text: string): boolean => text.includes('"logsNotification"')

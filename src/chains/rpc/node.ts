@@ -12,7 +12,7 @@ export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
 
-/** Share of a node that a use may take, so that it leaves room to the others. */
+/** Share of a node that a use may take, so it leaves room to the others. */
 export interface Share {
   atOnce: number
   perSecond: number
@@ -39,14 +39,14 @@ export class Node {
   readonly call: Call
   /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
   checked: Promise<void> | null = null
-  /** Tells whether a question in the background, which shows whether it answers again, is under way. */
+  /** True if a question in the background, which shows whether it answers again, is under way. */
   isProbed = false
   head: HeadVerdict | null = null
   /** The reason not to use it for being of another chain. */
   wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
-  /** Tells whether it rests because it asked to. */
+  /** True if it rests because it asked to. */
   #isMuted = false
   #behindUntilMs = 0
   #refutedUntilMs = 0
@@ -70,7 +70,7 @@ export class Node {
         }
   }
 
-  /** Tells whether it asked not to be called, which is respected even when all others fail. */
+  /** True if it asked not to be called, which is respected even when all others fail. */
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /** Order of preference: 0 for a healthy node, 1 for one behind others, then those with faults by their rests. */
@@ -79,10 +79,10 @@ export class Node {
     return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
-  /** Tells whether it failed more than once in a row: after one fault a liar would be believed alone. */
+  /** True if it failed more than once in a row: after one fault a liar would be believed alone. */
   isAway = (): boolean => this.#faultsInARow > 1
 
-  /** Tells whether it had faults and may be looked at again. */
+  /** True if it had faults and may be looked at again. */
   needsProbe = (nowMs: number): boolean => !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
   answered(): void {
@@ -132,5 +132,5 @@ export class Node {
   }
 }
 
-/** Tells whether another node may answer otherwise. */
+/** True if another node may answer otherwise. */
 export const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'

@@ -17,7 +17,7 @@ export class DisagreementError extends ChainUnavailableError {
 export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   orIf(asked, (error) => error instanceof DisagreementError, fallback)
 
-/** Asks about items, `size` at once and one batch after the other. @returns the answers in order */
+/** `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let i = 0; i < items.length; i += size) answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
@@ -38,9 +38,9 @@ export interface PoolOptions<Hash extends string> {
 }
 
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
-  /** Opens a call to one node; its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
+  /** Its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
   connect(url: string, limitMs?: number): Call
-  /** Reads a node's genesis hash, and checks whatever else identifies its chain. @throws WrongChainError */
+  /** Checks whatever else identifies the chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: Call): Promise<Head>
@@ -49,7 +49,7 @@ export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
 }
 
 /**
- * Callers beside the indexer: each has its own rests and limits, so that none costs another its nodes. `judge` reads
+ * Callers beside the indexer: each has its own rests and limits, so none costs another its nodes. `judge` reads
  * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
  */
 export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
@@ -78,7 +78,7 @@ interface Family<Hash extends string> {
   comparedMs: number
 }
 
-/** A node's fault where its answer had another form than its method's, as null from an overloaded gateway. */
+/** An answer of another form than its method's, as null from an overloaded gateway, is the node's fault. */
 const orUnreadable = (error: unknown): unknown =>
   error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
     ? new RpcError('transient', "an answer has another form than its method's", null, { cause: error })
@@ -115,12 +115,10 @@ export class NodePool<Hash extends string> {
     family.pools.set(use, this)
   }
 
-  /** Number of configured nodes. */
   get size(): number {
     return this.#nodes.length
   }
 
-  /** The same nodes for another use, whose faults and limits are its own. */
   forUse(use: Use): NodePool<Hash> {
     return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
   }
@@ -142,7 +140,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Several calls to one node, so that their answers are consistent. A fault of any call restarts the work on another
+   * Several calls to one node, so their answers are consistent. A fault of any call restarts the work on another
    * node.
    * @throws as `call`
    */
@@ -172,7 +170,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Hands something to every node, so that one which passes nothing on holds up nobody. A refusal waits for all.
+   * Hands something to every node, so one which passes nothing on holds up nobody. A refusal waits for all.
    * @param isTaken whether a node's answer says that it took the thing
    * @returns the first answer of one that did, else what a node said
    * @throws ChainUnavailableError when none answers
@@ -226,7 +224,7 @@ export class NodePool<Hash extends string> {
     throw this.#unavailable(last)
   }
 
-  /** Compares the nodes' heads, at most once per interval, and demotes those that lag or can't be. Never throws. */
+  /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
   async demoteLaggingNodes(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
     this.#family.comparedMs = performance.now()
@@ -251,7 +249,7 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  /** Nodes that may be asked: healthy ones in the order of the configuration, then the others. */
+  /** Healthy nodes in the order of the configuration, then the others. */
   #inOrder(): Node[] {
     const nowMs = performance.now()
     const ranked = this.#nodes
@@ -263,7 +261,7 @@ export class NodePool<Hash extends string> {
     return ranked.map(({ node }) => node)
   }
 
-  /** Asks one question in the background; the node is used again once it answers. Never throws. */
+  /** In the background; the node is used again once it answers. Never throws. */
   #probe(node: Node): void {
     node.isProbed = true
     void this.#ask(node, this.#options.headOf)
@@ -273,7 +271,7 @@ export class NodePool<Hash extends string> {
       })
   }
 
-  /** Runs work on one node. A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
+  /** A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
   async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)

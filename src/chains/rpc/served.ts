@@ -14,7 +14,7 @@ export interface ServedOptions<T, A extends readonly unknown[] = []> {
   keyOf?: (...of: A) => string
 }
 
-/** Serves answers by their questions, each for some time. Questions under way are shared; a failure is not kept. */
+/** Questions under way are shared; a failure is not kept. */
 export function servedByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
   { forMs, most, keyOf = (...of) => of.join(' ') }: ServedOptions<T, A>,

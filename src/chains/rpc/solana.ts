@@ -40,7 +40,7 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
 ])
 
-/** Calls a node of a cluster over HTTP, a bounded number of times at once. @param timeoutMs of each call */
+/** A bounded number of calls at once. @param timeoutMs of each call */
 export function clusterCall(url: string, timeoutMs: number): Call {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = callOver(url, { timeoutMs, faults: FAULTS })

@@ -17,7 +17,7 @@ export const SIGHTINGS = {
   most: 10_000,
 }
 
-/** Tells whether a sighting makes a status terminal. */
+/** True if a sighting makes a status terminal. */
 const isFinal = (seen: ChainTx | SolanaTx): seen is Extract<ChainTx | SolanaTx, MinedTx> =>
   seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 
@@ -28,7 +28,7 @@ const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
   a.succeeded === b.succeeded &&
   a.isRegistration === b.isRegistration
 
-/** Looks at a transaction: what would make a status terminal is unconfirmed while two nodes contradict each other. */
+/** A terminal status stays unconfirmed while two nodes contradict each other. */
 export async function twiceSeen<T extends ChainTx | SolanaTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,

@@ -17,7 +17,7 @@ export interface InitialTerms {
   reclaimSeconds: bigint
 }
 
-/** Initializes a registrar. Signed and paid by the program's upgrade authority. */
+/** Signed and paid by the program's upgrade authority. */
 export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
   const { programId, state, treasury } = registrar
   const keys = [signs(upgradeAuthority), writes(state), writes(treasury), reads(programDataAddress(programId)), SYSTEM]
@@ -29,15 +29,15 @@ type Authorities = Pick<InitialTerms, 'relay' | 'treasury'>
 
 const authoritiesOf = ({ relay, treasury }: Authorities) => ({ relay_authority: relay, treasury_authority: treasury })
 
-/** Names other authorities. Signed by the admin authority. */
+/** Signed by the admin authority. */
 export const setAuthorities = (registrar: Registrar, admin: PublicKey, named: Authorities): TransactionInstruction =>
   registrar.instruction('set_authorities', authoritiesOf(named), [authority(admin), writes(registrar.state)])
 
-/** Proposes another admin authority, who accepts by `acceptAdmin`. Signed by the present one. */
+/** The proposed one accepts by `acceptAdmin`. Signed by the present one. */
 export const proposeAdmin = (registrar: Registrar, admin: PublicKey, proposed: PublicKey): TransactionInstruction =>
   registrar.instruction('propose_admin', { admin_authority: proposed }, [authority(admin), writes(registrar.state)])
 
-/** Becomes the admin authority. Signed by who was proposed. */
+/** Signed by the proposed authority. */
 export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
   registrar.instruction('accept_admin', {}, [authority(proposed), writes(registrar.state)])
 

@@ -49,7 +49,6 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   }
 }
 
-/** Creates the RPC pool of a configured cluster. */
 export const createClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: PoolOptions<string>['onFault'],

@@ -57,7 +57,7 @@ export interface SeenCommunityPayment {
 
 /** Events of a successful transaction at the registrar, in order. */
 export interface DecodedTransaction {
-  /** Tells whether the transaction, which may have failed, names the program. */
+  /** True if the transaction, which may have failed, names the program. */
   isOurs: boolean
   payments: SeenPayment[]
   communityPayments: SeenCommunityPayment[]
@@ -98,7 +98,7 @@ export function decodeTransaction(
   return facts
 }
 
-/** Reads an event's name and fields, keys as 32 bytes; null for what is no event, or too short for one. */
+/** Keys as 32 bytes; null for what is no event, or too short for one. */
 function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))

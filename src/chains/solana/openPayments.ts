@@ -5,7 +5,6 @@ import { type CommunityPaymentAccount, createCommunityProgram } from './communit
 import { type ReadAt, readOwnAccounts } from './reads.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
-/** Account of a payment whose money is not paid out. */
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
 
 /**

@@ -10,10 +10,9 @@ import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 import { COMMITMENT, createAssociated } from './tokens.js'
 
-/** Place of the time in the clock's account: an i64 after slot, epoch start, epoch and leader epoch. */
+/** An i64 of the clock's account, after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
-/** Refunds on a Solana cluster. */
 export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): Pick<EvmRefundPort, 'owed'> => ({
   owed: (question) =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode((call) => owedByRegistrar(call, registrar, question))),
@@ -50,7 +49,7 @@ function fromMsOf(account: OpenPayment, nowMs: number): number | null {
   return fromMs <= nowMs ? null : fromMs
 }
 
-/** Instructions by which the payer takes a payment; its token account may be what was missing. */
+/** The payer's token account may be what was missing. */
 function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account

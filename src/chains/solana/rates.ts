@@ -17,7 +17,6 @@ const SERVES_MS = 2_000
 /** Period in which a price is compared with the previous one: a longer jump is the market's. */
 const REMEMBERED_MS = 10 * 60_000
 
-/** Rates and gas price behind a quote, read on the hub. */
 export interface HubRates {
   ethUsd: Price
   solUsd: Price
@@ -123,7 +122,7 @@ export function priceProblem(price: Price, earlier: Price | null, bounds: PriceB
 /** An ETH is 10^18 wei, a SOL 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
-/** Converts wei to lamports, rounded up. */
+/** Rounded up. */
 export function weiToLamports(wei: bigint, { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>): bigint {
   const value = wei * ethUsd.answer * 10n ** BigInt(solUsd.decimals)
   const unit = solUsd.answer * 10n ** BigInt(ethUsd.decimals) * WEI_PER_LAMPORT_AT_PAR

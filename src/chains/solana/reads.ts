@@ -15,14 +15,13 @@ export interface ListedTransaction {
 
 export type ReadTransaction = ListedTransaction & DecodedTransaction
 
-/** Newest slot of a commitment. */
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
 /** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
 const STOPPED_MS = 60_000
 
-/** Tells whether a node would have the transactions of a slot: not those before what it keeps, or after its stop. */
+/** False before the slots that the node keeps, or after its stop. */
 export async function hasSlot(call: Call, slot: number, commitment: Commitment): Promise<boolean> {
   const [oldest, newest] = await Promise.all([call<number>('getFirstAvailableBlock', []), getSlot(call, commitment)])
   if (slot < oldest) return false
@@ -37,13 +36,13 @@ export interface Sequences {
   communityNames: number
 }
 
-/** Reads the program's state; null before it is initialized. */
+/** Null before the program is initialized. */
 export async function readState(call: Call, registrar: Registrar, commitment: Commitment) {
   const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
   return data && registrar.decodeState(data)
 }
 
-/** Reads the payment counters; 0 before the program is initialized. */
+/** 0 before the program is initialized. */
 export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
   const { sequence = 0n, communitySequence = 0n } = (await readState(call, registrar, commitment)) ?? {}
   return { names: Number(sequence), communityNames: Number(communitySequence) }
@@ -56,13 +55,11 @@ export async function readHeldMs(call: Call, registrar: Registrar, commitment: C
   return days * 86_400_000
 }
 
-/** An account as nodes show it. */
 export interface RawAccount {
   data: [string, 'base64']
   owner: string
 }
 
-/** Reads an account; null where there is none. */
 export async function readAccount(
   call: Call,
   address: PublicKey,
@@ -86,10 +83,7 @@ export interface ReadAt {
   minSlot?: number
 }
 
-/**
- * Reads the data of accounts owned by the program; null for missing ones.
- * @throws RpcError transient for a node before `minSlot`
- */
+/** Null for missing accounts. @throws RpcError transient for a node before `minSlot` */
 export async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
@@ -109,7 +103,6 @@ export async function readOwnAccounts(
 /** Limit of getMultipleAccounts and getSignatureStatuses. */
 const ACCOUNTS_AT_ONCE = 100
 
-/** Reads about items in as many calls as a node's limit takes. */
 async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => Promise<R[]>): Promise<R[]> {
   const pages: Promise<R[]>[] = []
   for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE) pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
@@ -230,10 +223,7 @@ export async function readListed(
 /** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
-/**
- * Reads a transaction by signature; null where the node lacks the transaction.
- * @throws RpcError transient for another transaction
- */
+/** Null where the node lacks the transaction. @throws RpcError transient for another one */
 export async function readTransaction(
   call: Call,
   registrar: Registrar,
@@ -249,14 +239,13 @@ export async function readTransaction(
   return { signature, slot: tx.slot, ...decodeTransaction(registrar, tx) }
 }
 
-/** Decodes a listed signature to its 64 bytes. @throws RpcError transient for anything else */
+/** 64 bytes. @throws RpcError transient for anything else */
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
   if (!bytes) throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 
-/** A signature in base58. */
 export const signatureText = (bytes: Uint8Array): string => bs58.encode(bytes)
 
 const SIGNATURE_BYTES = 64

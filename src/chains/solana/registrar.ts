@@ -45,10 +45,9 @@ export interface PaymentAccount extends PaymentKey {
   reclaimableAt: bigint
 }
 
-/** Addresses, instructions and accounts of a deployed registrar. */
 export type Registrar = ReturnType<typeof createRegistrar>
 
-/** Creates the interface to the registrar deployed at a program id (base58). */
+/** @param programIdText base58 */
 export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
   const address = (seed: string, ...seeds: Uint8Array[]) =>
@@ -71,7 +70,6 @@ export function createRegistrar(programIdText: string) {
 
   return {
     programId,
-    /** The program id in base58. */
     id: programIdText,
     state,
     treasury,
@@ -105,17 +103,17 @@ export function createRegistrar(programIdText: string) {
       const keys = [signs(key.payer), ...accounts.map(writes), ...log]
       return instruction('reclaim_payment', { sequence: big(key.sequence) }, keys)
     },
-    /** Decodes the state account. @throws RangeError for other data */
+    /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
       const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>('State', data)
       return { ...fields, proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin }
     },
-    /** Decodes a payment account. @throws RangeError for other data */
+    /** @throws RangeError for other data */
     decodePayment: (data: Buffer) => decode<PaymentAccount>('Payment', data),
   }
 }
 
-/** Decodes an account by its name in the IDL, without its bumps. @throws RangeError for other data */
+/** Without the account's bumps. @throws RangeError for other data */
 export function decode<T>(name: string, data: Buffer): T {
   try {
     const { bump, treasuryBump, eventBump, reserved, ...fields } = fieldsOf(
@@ -127,7 +125,7 @@ export function decode<T>(name: string, data: Buffer): T {
   }
 }
 
-/** Fields that anchor decoded, in this project's names and types: camelCase, bigint, Buffer. */
+/** In this project's names and types: camelCase, bigint, Buffer. */
 export const fieldsOf = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {

@@ -21,7 +21,7 @@ export interface TxStatus {
   error: string | null
 }
 
-/** The relay authority's hand on a cluster: confirmed facts about payments, and transactions that decide them. */
+/** The relay authority's hand on a cluster. */
 export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 /** Fee of a transaction with one signature. */
@@ -41,7 +41,7 @@ export interface SolanaSignerOptions {
   maxUnitPrice: number
 }
 
-/** Opens a cluster to the relay authority. All methods that ask throw ChainUnavailableError. */
+/** All methods that ask throw ChainUnavailableError. */
 export function createSolanaSigner(options: SolanaSignerOptions) {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
@@ -70,7 +70,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const statuses = await readStatuses(call, hashes)
         return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
       }),
-    /** Tells whether payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
+    /** True if payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
@@ -87,7 +87,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
       }),
-    /** Sends signed bytes (base64), again where need be. @returns why the node refused them, null when it took them */
+    /** In base64, again where need be. @returns why the node refused them, null when it took them */
     send: (raw: string): Promise<string | null> =>
       rpc.toEveryNode(
         (call) => send(call, raw, commitment),
@@ -127,7 +127,7 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
   attempt: number
 }
 
-/** Signs with a limit of compute units by a simulation, and a price for each by what others paid for these accounts. */
+/** A simulation limits the compute units; others' prices for these accounts give the price of each. */
 async function signOn(call: Call, key: Keypair, instruction: TransactionInstruction, fees: Fees): Promise<BlockhashTx> {
   const { commitment } = fees
   const [{ blockhash, lastValidBlockHeight }, { blockHeight }, microLamports] = await Promise.all([
@@ -159,7 +159,7 @@ const MOST_VALID_BLOCKS = 300
 /** The most compute units that a transaction may ask for. */
 const MAX_UNITS = 1_400_000
 
-/** Compute units that a transaction uses; null where it fails, which its sending tells in the same words. */
+/** Null where the transaction fails, which its sending tells in the same words. */
 async function simulate(call: Call, tx: Transaction, commitment: Commitment): Promise<number | null> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
@@ -172,7 +172,7 @@ const LEAST_RAISED = 1_000
 /** Prices of this share of the recent blocks are paid, percent. */
 const PERCENTILE = 75
 
-/** The price of a compute unit: what most blocks asked for these accounts, doubled by each attempt, under the cap. */
+/** Asked by most blocks for these accounts, doubled by each attempt, under the cap. */
 async function readUnitPrice(
   call: Call,
   instruction: TransactionInstruction,
@@ -185,7 +185,6 @@ async function readUnitPrice(
   return unitPrice(usual, attempt, maxUnitPrice)
 }
 
-/** Doubles a usual price by each attempt. */
 export const unitPrice = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 

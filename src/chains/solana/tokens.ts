@@ -18,14 +18,13 @@ const AMOUNT = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
-/** Associated token account of a wallet and mint. */
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(
     [owner.toBytes(), TOKEN_PROGRAM.toBytes(), mint.toBytes()],
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** Creates a wallet's associated token account unless it exists. `payer` signs and pays its rent. */
+/** `payer` signs and pays the account's rent. */
 export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: PublicKey): TransactionInstruction =>
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
@@ -43,7 +42,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
-/** Reads the decimals of a mint of either token program; null for anything else, which nodes refuse. */
+/** Of either token program; null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: COMMITMENT }]
   const supply = await orIf(call<{ value: { decimals: number } }>('getTokenSupply', asked), isNoMint, null)
@@ -59,7 +58,7 @@ function isNoMint(error: unknown): boolean {
   return cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`)
 }
 
-/** Balance of a wallet over all its accounts of a token of either program, base units; 0 where it is no mint. */
+/** Over all the wallet's accounts of a token of either program, base units; 0 where it is no mint. */
 export async function readTokenBalance(call: Call, owner: PublicKey, mint: PublicKey): Promise<bigint> {
   const found = await readTokenAccounts(call, owner, mint)
   return found.reduce((sum, { amount }) => sum + amount, 0n)
@@ -67,7 +66,6 @@ export async function readTokenBalance(call: Call, owner: PublicKey, mint: Publi
 
 type RawTokenAccount = { pubkey: string; account: RawAccount }
 
-/** A token account of a wallet. */
 export interface TokenAccount {
   address: PublicKey
   /** Base units. */

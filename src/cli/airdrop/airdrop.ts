@@ -55,7 +55,6 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   })
 }
 
-/** `clusterd airdrop set`: names the distributor of a loaded airdrop. */
 export async function set(name: string, command: SetCommand): Promise<void> {
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, command)
@@ -110,7 +109,6 @@ function refusal(file: string, bad: readonly BadLine[]): Error {
   return new Error(`Nothing is loaded: ${file} has ${bad.length} bad ${bad.length === 1 ? 'line' : 'lines'}.`)
 }
 
-/** A community's airdrop on the given network, or on the only one that has one. */
 export async function one(pool: pg.Pool, name: string, options: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
   const networks = networksOf(options)
@@ -123,7 +121,7 @@ export async function one(pool: pg.Pool, name: string, options: AirdropOptions):
   return found[0]
 }
 
-/** The network of an EVM chain's label. @throws Error where the options name another one */
+/** @throws Error where the options name another network */
 function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = familyOf(label) === 'evm' ? NETWORK_LABELS[label] : undefined
   if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)

@@ -56,7 +56,7 @@ function readRow(text: string): Allocation | string {
   return amount ? { account: address.bytes, amount } : 'has no amount above zero in base units'
 }
 
-/** Reads an airdrop's file; a name that ends with .gz means gzip. `fileHash` is the SHA-256 of its bytes. */
+/** A name that ends with .gz means gzip. `fileHash` is the SHA-256 of the file's bytes. */
 export async function readAirdropFile(file: string) {
   const bytes = await readFile(file)
   const text = (file.endsWith('.gz') ? await promisify(gunzip)(bytes) : bytes).toString('utf8')

@@ -14,7 +14,6 @@ The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what 
 
 const run = lazily(() => import('./contracts.js'))
 
-/** `clusterd contracts …`: from a chains file to contracts on its chains, and the comparison of both. */
 export function addContractCommands(program: Command): void {
   const contracts = program
     .command('contracts')

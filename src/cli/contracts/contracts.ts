@@ -17,7 +17,7 @@ import { openEns } from './ens.js'
 type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
 
-/** Opens what the options name, else the only network with a deployment, else with chains. @throws ConfigError */
+/** By the options, else the only network with a deployment, else with chains. @throws ConfigError */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
   if (ens) return openEns(draft, ens)
@@ -68,7 +68,6 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
   if (opened.wishes) await showContracts(opened, items)
 }
 
-/** Prints the money of contracts that stand, and the fields that the chains file lacks of them. */
 async function showContracts(
   { wishes, chains }: Exclude<Opened, { wishes: null }>,
   items: readonly Item[],

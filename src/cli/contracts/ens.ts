@@ -4,7 +4,7 @@ import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOf, keyOfRole } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** Opens the chain of an ENS name of the chains file, with the wishes for its resolver. @throws ConfigError */
+/** @throws ConfigError */
 export function openEns({ chains, deployment, ens }: DraftFile, parent: string) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)

@@ -50,7 +50,6 @@ async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]
   return [...urls, ...(await Promise.all(checks))]
 }
 
-/** Tells whether a URL serves this chain, and its head is fresh. */
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
   check(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
@@ -72,7 +71,7 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
     return code === '0x' ? bad(`${address} has no code`, 'Correct the address in the chains file.') : ok(address)
   })
 
-/** Tells whether a contract obeys the relayer's key. */
+/** True if a contract obeys the relayer's key. */
 const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
   check(about, 'See the RPC URLs and the contract.', async () => {
     const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })

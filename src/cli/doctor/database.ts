@@ -14,7 +14,7 @@ const QUERY_TIMEOUT_MS = 10_000
 /** Connections for indexers, relayers and leads beside DATABASE_POOL, with both networks. */
 const OWN_CONNECTIONS = 13
 
-/** Checks of the database: reachable, direct, of a version that serves, migrated, on time, with room. */
+/** Reachable, direct, of a version that serves, migrated, on time, with room. */
 export async function databaseFindings(config: Config): Promise<Finding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
   const asking =

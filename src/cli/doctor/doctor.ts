@@ -41,7 +41,6 @@ async function examine(): Promise<Finding[]> {
   return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
 }
 
-/** Keys that something in the chains file asks for, and the proxy before the API. */
 function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config): Finding[] {
   const carries = NETWORKS.some((network) => chains.filter((chain) => chain.network === network).length > 1)
   const relays = roles.includes('relay') && (carries || chains.some(({ communityPayments }) => communityPayments))

@@ -14,7 +14,7 @@ import { bad, check, ok, type Result } from './finding.js'
 /** Below the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000
 
-/** Checks of the ENS names: each goes the way of clients, and names the first link that is broken. */
+/** Each name goes the way of clients; the first link that is broken is named. */
 export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'>) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   const look = (one: EnsParent) =>
@@ -22,7 +22,6 @@ export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'
   return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).map(look))
 }
 
-/** Goes from the registry to an answer that the resolver takes. */
 async function walk(call: Call, { parent, resolver, registry = ENS_REGISTRY }: EnsParent): Promise<Result> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`

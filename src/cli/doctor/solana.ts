@@ -9,7 +9,6 @@ import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const SOL = 1e9
 
-/** Checks of every Solana cluster: each URL, the program, and the relay authority. */
 export async function solanaFindings({ solana, solanaRelayerKey }: Config): Promise<Finding[]> {
   const found: Finding[] = []
   for (const network of NETWORKS) {

@@ -27,7 +27,7 @@ const PASSWORD = 'relayer-password'
 const SOLANA_KEY = 'solana-relayer.json'
 const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
-/** `clusterd init`: writes the files of a new deployment, with new keys, into a folder that has none of them. */
+/** `clusterd init`: into a folder that has none of the files; keys are new. */
 export async function init(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const { compose, database } = options
@@ -70,7 +70,7 @@ const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.met
 
 const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Chains of the options, without what presets know and without contracts. @throws ConfigError that names the option */
+/** Without what presets know and without contracts. @throws ConfigError that names the option */
 export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {

@@ -9,7 +9,6 @@ const rewind = lazily(() => import('./rewind.js'))
 const restored = lazily(() => import('./restored.js'))
 const exported = lazily(() => import('./export.js'))
 
-/** `clusterd journal …`: the record of all entries, from which every table follows. */
 export function addJournalCommands(program: Command): void {
   const journal = program.command('journal').description('replay, verify, rewind or export the record of all entries')
   withNetwork(journal.command('replay'), 'default: both')

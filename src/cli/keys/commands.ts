@@ -6,7 +6,6 @@ import { wholeNumber } from '../values.js'
 const UNITS = { min: 1, max: 10_000_000 }
 const keys = lazily(() => import('./keys.js'))
 
-/** `clusterd keys …`: API keys, which raise the limit of requests. */
 export function addKeyCommands(program: Command): void {
   const command = program.command('keys').description('API keys, which raise the limit of requests')
   command

@@ -22,7 +22,7 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(COMMAND, listApiKeys), { json, none: 'There is no API key.', describe: view })
 }
 
-/** `clusterd keys make <name>` @throws Error with one sentence for a limit that is none */
+/** @throws Error with one sentence for a limit that is none */
 export async function make(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
@@ -37,7 +37,7 @@ export async function make(
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
-/** `clusterd keys revoke <id>` @throws Error with one sentence where there is no such key */
+/** @throws Error with one sentence where there is no such key */
 export async function revoke(id: string): Promise<void> {
   await withPool(COMMAND, async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)

@@ -41,17 +41,16 @@ export async function list(options: ListOptions): Promise<void> {
   })
 }
 
-/** `clusterd outbox show <id>`. @throws Error with one sentence where there is no such job */
+/** @throws Error with one sentence where there is no such job */
 export async function show(id: string, { json }: Options): Promise<void> {
   printFields(describe(await withPool(DATABASE, (pool) => requireJob(pool, id))), json)
 }
 
-/** `clusterd outbox retry | park | resume <id>`; a running daemon takes the change up at once. */
+/** A running daemon takes the change up at once. */
 export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
   printFields(describe(await withPool(DATABASE, (pool) => actOnJob(pool, action, id))), json)
 }
 
-/** State of a job, with the next one once nothing signed can count any more. */
 const stateOf = ({ state, release }: JobRow): string =>
   release === null ? state : `${state}, to be ${release === 'queue' ? 'queued' : 'parked'}`
 

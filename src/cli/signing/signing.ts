@@ -8,7 +8,6 @@ import { keyFrom } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { paint } from '../output.js'
 
-/** Signer of the transactions that a command sends on EVM chains. */
 export interface SigningOptions {
   keystore?: string
   passwordFile?: string
@@ -26,7 +25,7 @@ const NAMES = {
   ...{ signerUrl: '--signer-url', address: '--from' },
 }
 
-/** The account that signs; null where none is named. @throws ConfigError, Error with one sentence */
+/** Null where none is named. @throws ConfigError, Error with one sentence */
 export function accountOf({ keystore, passwordFile, signerUrl, from, unsigned }: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
@@ -81,7 +80,7 @@ const countOf = (count: number): string => (count === 1 ? 'one transaction' : `$
 
 const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
 
-/** Asks on the terminal whether to go on. @throws Error where nobody can be asked, or the answer is no */
+/** @throws Error where nobody can be asked, or the answer is no */
 export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY) throw new Error('Nothing was sent: say --yes where no terminal can be asked.')

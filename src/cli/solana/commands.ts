@@ -5,7 +5,6 @@ import { wholeNumber, withNetwork } from '../values.js'
 const run = lazily(() => import('./solana.js'))
 const runDeploy = lazily(() => import('./deploy.js'))
 
-/** `clusterd solana …`: the registrar's authorities, and transactions for their keys. */
 export function addSolanaCommands(program: Command): void {
   const solana = program.command('solana').description('the registrar program on Solana: deploy, show, transactions')
   onNetwork(solana.command('show', { isDefault: true }))

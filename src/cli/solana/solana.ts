@@ -28,7 +28,7 @@ const COMMITMENT = 'confirmed'
 const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
-/** `clusterd solana show`: prints the program's state as JSON, amounts in lamports. */
+/** Amounts in lamports. */
 export async function show(options: Options): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])))
@@ -38,7 +38,7 @@ export interface InitOptions
   extends SigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
-/** `clusterd solana init`. @throws Error with one sentence for a bad option, as all commands here */
+/** @throws Error with one sentence for a bad option, as all commands here */
 export async function init(options: InitOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
@@ -144,7 +144,7 @@ export function programOf(options: Options) {
   return { programId, rpc, registrar, findState: () => rpc.onOneNode((call) => readState(call, registrar, COMMITMENT)) }
 }
 
-/** The network's cluster of the chains file, whose program may not be deployed yet. @throws ConfigError */
+/** The program may not be deployed yet. @throws ConfigError */
 export function draftCluster({ testnet }: Options) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
@@ -158,5 +158,5 @@ function keyOf(option: string, text: string): PublicKey {
   return new PublicKey(text)
 }
 
-/** The key in a file that `solana-keygen` wrote. @param option names it in errors @throws ConfigError */
+/** @param option names the file in errors @throws ConfigError */
 export const keypairIn = (file: string, option: string): Keypair => Keypair.fromSecretKey(solanaKeyIn(file, option))

@@ -41,7 +41,7 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   })
 }
 
-/** `clusterd webhooks add <url>` @throws Error with one sentence for a URL, an address or a time that is none */
+/** @throws Error with one sentence for a URL, an address or a time that is none */
 export async function add(
   url: string,
   { testnet, from, since, json }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
@@ -74,7 +74,7 @@ async function cursorOf(
   return sealPage(await readPageKey(pool), place)
 }
 
-/** `clusterd webhooks remove <id>` @throws Error with one sentence where there is no such webhook */
+/** @throws Error with one sentence where there is no such webhook */
 export async function remove(id: string): Promise<void> {
   if (!(await withPool(COMMAND, (pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
@@ -89,7 +89,7 @@ export async function failures(id: string | undefined, { json }: { json?: boolea
   })
 }
 
-/** `clusterd webhooks replay <id>` @throws Error with one sentence where there is no such webhook */
+/** @throws Error with one sentence where there is no such webhook */
 export async function replay(id: string, { since }: { since?: string }): Promise<void> {
   await withPool(COMMAND, async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))

@@ -5,9 +5,9 @@ import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
 import { plain, prismaOf, stored } from '../pg/prisma.js'
 import type { Plain } from '../pg/rows.js'
 
-/** Airdrops as an operator lists and changes them; load.ts loads and removes them, answers.ts holds the hot reads. */
+/** load.ts loads and removes airdrops, answers.ts holds the hot reads. */
 
-/** An airdrop without its counts, which would cost a count per answer. Addresses of contracts are 20 bytes. */
+/** Counts would cost one per answer. Addresses of contracts are 20 bytes. */
 export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
 
 /** An airdrop with its claimed allocations: seen on chain, and confirmed among them. */
@@ -29,12 +29,10 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-/** The airdrop of a community, null where it has none. */
 export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
   return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
-/** Airdrops of these networks, by network and community. */
 export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
   return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }

@@ -12,7 +12,7 @@ const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: nu
     FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** The airdrop of a community, null where it has none. A hot path, so a prepared statement. */
+/** A hot path. */
 export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
@@ -49,7 +49,7 @@ const bundle = prepare<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/** Verified wallets of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
+/** Of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
 export async function findBundleAllocations(db: Queryable, network: Network, airdrop: number, viewer: Buffer) {
   const rows = await bundle(db, network, [viewer, airdrop])
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({

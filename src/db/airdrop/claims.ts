@@ -10,7 +10,6 @@ import type { Known, OpenAirdrop } from './airdrops.js'
 export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
   Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
-/** A claim as its distributor logged it. */
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
@@ -78,7 +77,7 @@ export async function storeClaims(
   return true
 }
 
-/** Moves the checkpoint back to the distributor's first block; stored claims stay until their blocks are read again. */
+/** Stored claims stay until their blocks are read again. */
 export async function restartClaims(client: pg.ClientBase, { network, airdrop }: WatchedAirdrop): Promise<void> {
   const sql = 'UPDATE airdrops SET next_block = from_block, parent_hash = NULL WHERE network = $1 AND airdrop = $2'
   await execute(client, network, sql, [airdrop])

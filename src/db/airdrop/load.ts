@@ -10,7 +10,7 @@ import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from 
 import { pagesOf } from './pages.js'
 
 export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
-  /** Tells whether the file may replace another one that nobody has claimed from. */
+  /** True if the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
 }
@@ -53,7 +53,6 @@ export async function loadAirdrop(
   return { airdrop: (await findAirdrop(pool, network, community))!, isNew }
 }
 
-/** @throws AirdropError for rows that make no airdrop */
 function totalOf(rows: readonly Allocation[]): bigint {
   if (rows.length === 0) throw new AirdropError('The file has no rows.')
   if (rows.length > MAX_LEAVES)
@@ -76,7 +75,7 @@ export async function removeAirdrop(pool: pg.Pool, network: Network, community: 
 
 type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
 
-/** The airdrop, null where there is none, locked: neither claims nor other commands change it meanwhile. */
+/** Locked: neither claims nor other commands change it meanwhile. */
 async function findLocked(client: pg.ClientBase, network: Network, community: string): Promise<StoredFile | null> {
   const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops
     WHERE network = $1 AND community = $2 FOR UPDATE`
@@ -135,7 +134,6 @@ async function writePages(client: pg.ClientBase, { network, airdrop }: Place, { 
   await insertInParts(client, network, { table: 'airdrop_pages', columns, items: [...pagesOf(nodes)] })
 }
 
-/** Rows per statement. */
 const INSERTED_AT_ONCE = 5_000
 
 async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows: Rows<Item>): Promise<void> {

@@ -11,7 +11,6 @@ import type { Queryable } from '../pg/rows.js'
 const PAGE_LEVELS = 5
 const NODE_BYTES = 32
 
-/** Location of a stored node: its page and its first byte there. */
 function offsetOf(position: number): { page: number; offset: number } {
   const depth = 31 - Math.clz32(position + 1)
   const below = ((depth - 1) % PAGE_LEVELS) + 1
@@ -21,7 +20,7 @@ function offsetOf(position: number): { page: number; offset: number } {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** The pages of a tree, by name. Levels fill from the left, so a page's last nodes may be missing. */
+/** Levels fill from the left, so a page's last nodes may be missing. */
 export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
@@ -56,12 +55,7 @@ const pagesOfAirdrop = prepare<{ page: number; nodes: Buffer }>(
     `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
 )
 
-/**
- * Reads the proofs of leaves from the stored pages, in one statement.
- * @param positions of the leaves in the tree
- * @returns hashes by position, in hex without 0x, the leaf's sibling first
- * @throws RangeError where a page is missing or too short
- */
+/** Hashes by position, in hex without 0x, the leaf's sibling first. @throws RangeError as `proofFrom` */
 export async function readAirdropProofs(
   db: Queryable,
   network: Network,

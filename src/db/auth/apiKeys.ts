@@ -3,7 +3,6 @@ import type { ApiKey } from '../generated/client.js'
 import { prismaOf } from '../pg/prisma.js'
 import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 
-/** API keys that a wallet may have. */
 export const MAX_API_KEYS = 10
 
 /** A key: `perSecond` and `burst` are null for the configured limit, `wallet` for the operator's. */
@@ -13,14 +12,14 @@ const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
 const FIND = { name: 'api_key_find', text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1' }
 
-/** Tells whether a key with this hash exists, and the limit that is its own. */
+/** True if a key with this hash exists, and the limit that is its own. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
   return { isKnown: rows.length > 0, rate: perSecond === null || burst === null ? null : { perSecond, burst } }
 }
 
-/** The keys of a wallet, or of everybody, oldest first. */
+/** Oldest first; without a wallet everybody's. */
 export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKey[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`, [
     ...(wallet ? [wallet] : []),

@@ -6,10 +6,7 @@ export interface BucketTimes {
   fullMs: number[]
 }
 
-/**
- * Buckets forgotten per sign-in, so that there are no more of them than are in use: more than a wallet that signed in
- * once makes, by four limits on each network and those of a few communities.
- */
+/** Buckets forgotten per sign-in: more than a wallet that signed in once makes, so their number stays bounded. */
 const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
@@ -63,7 +60,6 @@ export async function writeBuckets(
   await readRows(db, WRITE, [buckets, fullMs])
 }
 
-/** Forgets a few buckets that are full. */
 export async function sweepBuckets(db: Queryable): Promise<void> {
   await readRows(db, SWEEP)
 }

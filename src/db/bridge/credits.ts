@@ -10,7 +10,6 @@ const COLUMNS = [
   ...named<CreditMove>('numeric', 'amountWei'),
 ]
 
-/** Writes what confirmed blocks of the hub added to credits, and took from them. */
 export const confirmCredits = (db: Queryable, network: Network, items: readonly CreditMove[]): Promise<unknown> =>
   insertRows(db, network, { table: 'hub_credits', columns: COLUMNS, items, onConflict: () => 'DO NOTHING' })
 

@@ -42,7 +42,6 @@ const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
   ...named<ReceivedMessage>('int4', 'logIndex', 'bids'),
 ]
 
-/** Writes receipts of the hub's blocks. */
 export const writeReceipts = (
   db: Queryable,
   network: Network,

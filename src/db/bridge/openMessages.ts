@@ -38,10 +38,10 @@ const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled 
   AND NOT ${some('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
-/** Messages queued per step, so that many that were sent at once are not in memory together. */
+/** Many messages that were sent at once are not in memory together. */
 export const QUEUED_AT_ONCE = 500
 
-/** Messages without a job that the hub has not received, in the order in which they were sent, some at a time. */
+/** Messages without a job that the hub has not received, in the order in which they were sent. */
 export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: number): Promise<StoredMessage[]> =>
   query(
     db,
@@ -54,7 +54,7 @@ export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: n
 /** Upper bound on the messages that an alarm counts and names. */
 export const STUCK_AT_MOST = 1_000
 
-/** Guids and times of messages that the hub has not received, oldest first, at most `STUCK_AT_MOST`. */
+/** Oldest first, at most `STUCK_AT_MOST`. */
 export const stuckMessages = (
   db: Queryable,
   network: Network,

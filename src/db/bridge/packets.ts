@@ -8,7 +8,7 @@ import type { Plain, Queryable } from '../pg/rows.js'
 type Row = ReceiptRow &
   Pick<Plain<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     isConfirmed: boolean
-    /** Reason of the last failed delivery, null without one. */
+    /** Reason of the last failed delivery, else null. */
     failure: string | null
     nextBlock: number
     latest: number | null
@@ -31,7 +31,7 @@ const byTx = prepare<Row>(
     ORDER BY m.log_index`,
 )
 
-/** The messages of a spoke's transaction, in log order; empty when it sent none that is known. */
+/** In log order; empty when the transaction sent none that is known. */
 export async function findMessages(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({

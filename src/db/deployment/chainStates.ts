@@ -4,7 +4,6 @@ import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
-/** A chain's state as the indexing leader last wrote it. */
 export interface StoredState {
   state: ChainState
   /** Age of the state by the database's clock, ms. */
@@ -27,7 +26,6 @@ export async function writeChainStates(pool: pg.Pool, network: Network, states: 
   await execute(pool, network, WRITE, [states.map((state) => JSON.stringify(state))])
 }
 
-/** The states of all chains that were ever indexed. */
 export function readChainStates(db: Queryable): Promise<StoredState[]> {
   return readRows<StoredState>(db, `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`, [])
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readRows } from '../pg/rows.js'
 
-/** The installation's key that seals page tokens of the feed, 32 bytes, made with its database. */
+/** Seals page tokens of the feed; 32 bytes, made with the database. */
 export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
   const rows = await readRows<{ pageKey: Buffer }>(pool, 'SELECT page_key FROM deployment WHERE id = 1')
   return rows[0]!.pageKey

@@ -3,7 +3,6 @@ import { LEADER_ROLE, type LeaderRole, wordOf } from '../pg/codes.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
-/** A process that leads a network in a role. */
 export interface Leader {
   network: Network
   role: LeaderRole
@@ -21,7 +20,6 @@ const LEADERS = {
     FROM leaders l LEFT JOIN pg_stat_activity a ON a.pid = l.backend WHERE l.until_ms > ${NOW_MS}`,
 }
 
-/** Says who leads: the holders of leases. */
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
   const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)
   return held.map((leader) => ({ ...leader, role: wordOf(LEADER_ROLE, leader.role) }))

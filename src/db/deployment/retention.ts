@@ -5,9 +5,9 @@ import { execute, type Queryable } from '../pg/rows.js'
 
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
 const KEPT_MS = 30 * 86_400_000
-/** Generations of a journal that are kept: the one in force and the one before, which an operator may compare. */
+/** The generation in force and the one before, which an operator may compare. */
 const KEPT_GENERATIONS = 2
-/** Rows per statement, so that none holds a lock for long. */
+/** Rows per statement, so none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
 /** Ages are by the database's clock: a wrong one of this process would forget what is in use. */
@@ -16,15 +16,14 @@ const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
 
 /** Transactions that a chain showed and that came to nothing; a verdict stays, since no terminal status changes. */
 const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
-/** Signed bytes of jobs that ended; the jobs stay, so that nothing is sent twice. */
+/** Signed bytes of jobs that ended; the jobs stay, so nothing is sent twice. */
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** Sessions belong to no network, and serve nothing after their end. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
-/** Entries of generations that are not kept. */
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
-/** Statements that remove rows that have had their time, by what these are, with the parameters network and limit. */
+/** By what the rows are; parameters are network and limit. */
 const expired = (network: Network): Record<string, string> => {
   const journal = leaf('journal', network)
   return {
@@ -44,7 +43,6 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-/** Numbers of rows by what they are. */
 export type Pruned = Record<string, number>
 
 /**

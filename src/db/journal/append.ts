@@ -60,7 +60,7 @@ export async function appendEntries(
 export const probeEntries = (db: Queryable, network: Network, entries: readonly DecodedEntry[]): Promise<Probed> =>
   probeKeys(db, network, keysOf(entries))
 
-/** Entries of a transaction, decided behind the head's lock, with the statements that write them. */
+/** Decided behind the head's lock, with the statements that write the entries. */
 export interface Decided extends Appended {
   write(db: Queryable): Promise<unknown>[]
 }
@@ -72,7 +72,7 @@ interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   probed: Probed
 }
 
-/** Decides what entries change: loads the slice and folds. All writers of the journal but signed changes use it. */
+/** Loads the slice and folds. All writers of the journal but signed changes use it. */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
@@ -95,7 +95,6 @@ export const writeChanges = (db: Queryable, network: Network, changes: Changes):
   writeHead(db, network, changes.head),
 ]
 
-/** Inserts the new rows of a fold, by their tables. */
 function insertAll(db: Queryable, network: Network, changes: Changes): Promise<unknown>[] {
   const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
     insertRows(db, network, { table: leaf(table, network), columns, items })
@@ -182,7 +181,7 @@ async function endMoves(db: Queryable, network: Network, sources: Changes['moves
   ])
 }
 
-/** Marks names that are communities, so that a cluster's are found among many; derived, and no part of the state. */
+/** A cluster's communities are found among many names; derived, and no part of the state. */
 async function markCommunities(db: Queryable, network: Network, rows: readonly CommunityRow[]): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`

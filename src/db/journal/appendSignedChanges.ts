@@ -42,7 +42,7 @@ export interface SignedChanges {
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Appends signed changes in one transaction, if the fold accepts all of them behind the head's lock. */
+/** In one transaction, if the fold accepts all changes behind the head's lock. */
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>
@@ -81,7 +81,6 @@ export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Prom
   )
 }
 
-/** Rows of the entries that have an effect, or the first refusal. */
 function decide(
   slice: Slice,
   entries: readonly DecodedEntry[],
@@ -98,7 +97,6 @@ function decide(
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
   changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
 
-/** Tells whether all signers are verified in the cluster with this id. */
 function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
   return (

@@ -9,7 +9,7 @@ import { prepare, versionOf } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
-/** Thrown when another process leads the network, so that this one stops writing. */
+/** Thrown when another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {
@@ -17,7 +17,6 @@ export class LostLeadershipError extends FatalError {
   }
 }
 
-/** Leader of an epoch, who writes. */
 export type OfLeader = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
 export interface StoredHead extends Head {
@@ -34,7 +33,7 @@ const HEAD =
   'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
 const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 
-/** Makes the planner go by indexes until the transaction ends, on young tables without statistics too. */
+/** Until the transaction ends, on young tables without statistics too. */
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
 /** Reads the clock after the lock was waited for. */
@@ -66,7 +65,6 @@ export interface Version {
 
 const version = prepare<Version>('journal_version', versionOf)
 
-/** The version of what a network's public answers are made of. */
 export async function readVersion(db: Queryable, network: Network): Promise<Version> {
   return only(await version(db, network, []), network)
 }
@@ -99,15 +97,11 @@ const WRITE_HEAD = {
   text: 'UPDATE journal_heads SET seq = $2, public_seq = $3, at_ms = $4, serial = $5, minimum_wei = $6 WHERE network = $1',
 }
 
-/** Moves a locked head. */
 export async function writeHead(db: Queryable, network: Network, head: Head): Promise<void> {
   await execute(db, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
 }
 
-/**
- * Records that the leader of this epoch has folded the hub up to its confirmed head.
- * @throws LostLeadershipError
- */
+/** Records that the epoch's leader has folded the hub up to its confirmed head. @throws LostLeadershipError */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockHead(client, network, epoch)
@@ -127,7 +121,7 @@ export async function endLeaders(
   await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])
 }
 
-/** A check that blocks a change of a role's leader until the transaction ends. */
+/** Keeps a role's leader until the transaction ends. @throws LostLeadershipError when another process leads */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
@@ -136,10 +130,8 @@ function assertEpoch(role: LeaderRole) {
   }
 }
 
-/** Keeps the indexing leader until the transaction ends. @throws LostLeadershipError when another process leads */
 export const assertLeader = assertEpoch('index')
 
-/** Keeps the relaying leader until the transaction ends. @throws LostLeadershipError when another process leads */
 export const assertRelayer = assertEpoch('relay')
 
 function only<T>([head]: T[], network: Network): T {

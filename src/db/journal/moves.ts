@@ -17,7 +17,6 @@ interface MovedSlice {
   isLast: boolean
 }
 
-/** Id of the source of the oldest move under way, undefined without one. */
 async function nextSource(db: Queryable, network: Network): Promise<Buffer | undefined> {
   const text = `SELECT c.id FROM ${leaf('moves', network)} m
     JOIN ${leaf('clusters', network)} c ON c.network = m.network AND c.serial = m.source

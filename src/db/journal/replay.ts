@@ -81,7 +81,6 @@ export async function foldBatch(refold: Refold, limit = BATCH_ENTRIES): Promise<
   refold.done += entries.length
 }
 
-/** Folds the entries up to what `endOf` says of the head. */
 async function foldTo(refold: Refold, endOf: (headSeq: number) => number): Promise<void> {
   const { reader, writer, network, generation } = refold
   for (;;) {
@@ -105,7 +104,7 @@ interface NewSchema {
   check?: string
 }
 
-/** Creates a schema with empty tables of a network and the head of a generation without entries. */
+/** With empty tables, and the head of a generation without entries. */
 export async function createSchema(
   writer: pg.ClientBase,
   network: Network,

@@ -44,7 +44,7 @@ export async function beginAfterRestore(client: pg.ClientBase, network: Network)
   return { feed: feed!, entries, jobs }
 }
 
-/** Newest entry of a network that a process has seen committed, and the feed's number then. */
+/** Seen committed by a process, with the feed's number then. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry; null before the first. */
   entry: string | null
@@ -92,7 +92,7 @@ export function createMemory(pool: pg.Pool, onBack: (network: Network) => void):
   }
 }
 
-/** Tells whether a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
+/** True if a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
 const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&

@@ -27,7 +27,7 @@ export interface Probed {
   found: readonly Found[]
 }
 
-/** Looks a batch's keys up. Requires the locked head, or one that will be compared with it. */
+/** Requires the locked head, or one that will be compared with it. */
 export async function probeKeys(db: Queryable, network: Network, keys: Keys): Promise<Probed> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
@@ -115,10 +115,10 @@ async function probe(
   return readRows<Found>(db, { name: `probe_${network}`, text }, [names, addresses, ids])
 }
 
-/** Numbers that the first probe of a wallet asks for; each further one asks for twice as many. */
+/** Each further probe of a wallet asks for twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the smallest free cluster numbers of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
+/** Of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: Slice,

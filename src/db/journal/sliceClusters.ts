@@ -22,7 +22,7 @@ export function chooseClusters({ clusters, clusterSerials, verified, owners }: S
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** Loads the chosen clusters with all their wallets; of others' clusters, those that everybody knows. */
+/** With all their wallets; of others' clusters, those that everybody knows. */
 export const loadClusters = (db: Queryable, slice: Slice, keys: Keys): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
@@ -84,7 +84,6 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
 
-/** Loads the moves of whole clusters, and those that slices carry on, with their next names. */
 export async function loadMoves(
   db: Queryable,
   { network, clusters, clusterSerials, moves }: Slice,

@@ -6,7 +6,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
-/** Loads communities of a batch into its slice, after the whole clusters. Most batches have none. */
+/** After the whole clusters. Most batches have no communities. */
 export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
@@ -50,7 +50,6 @@ export async function readRules(
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
-/** Adds names below communities, by a statement's rows. */
 async function addTaken(db: Queryable, slice: Slice, text: string, values: readonly unknown[]): Promise<void> {
   const rows = await query<TakenName>(db, slice.network, text, values)
   for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)

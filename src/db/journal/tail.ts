@@ -45,8 +45,7 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
 })
 
 /**
- * Updates the stored tail of a chain, in a pipeline: drops blocks from `dropFrom` on (reorged, or unknown since a
- * restart), then adds the new ones.
+ * Drops blocks of a chain's tail from `dropFrom` on (reorged, or unknown since a restart), then adds the new ones.
  * @param minimumWei minimum in force, which decides whether a bid can lead
  */
 export async function writeTail(
@@ -64,7 +63,7 @@ export async function writeTail(
   ])
 }
 
-/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
+/** Confirmed blocks whose hashes locate forks below the checkpoint. */
 const KEPT_HASHES_BLOCKS = 128
 
 /** Drops facts of confirmed blocks, and hashes far below. */

@@ -72,7 +72,6 @@ const winning = prepare<{ name: string; body: Buffer }>(
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
 )
 
-/** Adds to lost bids the ones that won their names. */
 async function addWinners(db: Queryable, network: Network, lost: readonly JournalledBid[]): Promise<void> {
   const rows = await winning(db, network, [[...new Set(lost.map(({ name }) => name))]])
   const won = new Map(rows.map(({ name, body }) => [name, winnerOf(body)]))
@@ -121,7 +120,7 @@ const inTail = prepare<TailRow>(
 )
 
 /**
- * Bids of a transaction in the stored tail, null without one. A bid leads when its name is free and no earlier bid of
+ * Bids of a transaction in the stored tail, else null. A bid leads when its name is free and no earlier bid of
  * the tail may win it.
  * @param hub number of the network's hub chain, whose bids alone decide
  */
@@ -146,7 +145,6 @@ export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'la
   verdict: InvalidReason | null
 }
 
-/** Stored memory of a transaction, null when no chain has shown it. */
 export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
   (l) => `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by
@@ -165,7 +163,7 @@ export async function readConfirmed(db: Queryable, network: Network): Promise<Re
 
 export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** Minimum time between stored sightings of a transaction, which clients may poll every second. */
+/** Clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
@@ -190,13 +188,13 @@ export async function keepVerdict(db: Queryable, network: Network, hash: Buffer,
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** Stores the confirmed transaction that took the nonce of a sighted one; the first answer stands. */
+/** The first answer stands. */
 export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
   const text = 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** Progress of a transaction in the tables: a text that changes with each of its states, whatever they mean. */
+/** A text that changes with each of its states, whatever they mean. */
 export interface TxProgress {
   records: string
   /** Logs of ours are stored; what else becomes of it, the chains alone know. */
@@ -223,6 +221,6 @@ const progress = prepare<TxProgress>(
     ) p ORDER BY i.ord`,
 )
 
-/** Progress of transactions, by their hashes or signatures: one element per input, in its order. */
+/** By hashes or signatures: one element per input, in its order. */
 export const readProgress = (db: Queryable, network: Network, txs: readonly Buffer[]): Promise<TxProgress[]> =>
   progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])

@@ -53,7 +53,7 @@ export async function keepPaymentsContract(
   )
 }
 
-/** The contracts that took payments for community names on a network's chains before, by the chain's number. */
+/** By the chain's number. */
 export async function formerPaymentsContracts(db: Queryable, network: Network): Promise<Map<number, `0x${string}`[]>> {
   const text = "SELECT chain, former_payments AS former FROM chains WHERE network = $1 AND former_payments <> '{}'"
   const rows = await query<{ chain: number; former: Buffer[] }>(db, network, text)

@@ -9,7 +9,7 @@ const { execute: execution, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
-/** Upper bound on jobs that are read for a step: those with nonces, and the oldest, go first. */
+/** Most jobs that are read for a step: those with nonces, and the oldest, go first. */
 export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
@@ -30,7 +30,7 @@ export function dueNonceJobs(db: Queryable, { network, chain }: ChainKey, nowMs:
   )
 }
 
-/** Upper bound on refusals, and on payouts, per step: a stranger may cause many. */
+/** Most refusals, and payouts, per step: a stranger may cause many. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /** Jobs on a Solana cluster that may need work: refusals, sent first; then the rest; each by payment. */
@@ -61,13 +61,12 @@ export function wakeJobs(db: Queryable, { network, chain }: ChainKey, nowMs: num
   return execute(db, network, text, [chain, nowMs])
 }
 
-/** Tells whether a chain has a job that has not ended. */
 export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${LIVE}) AS live`
   return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
 }
 
-/** Jobs by id as they stand now, in any order. */
+/** In any order. */
 export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,

@@ -23,12 +23,10 @@ const DAY_MS = 86_400_000
 /** A job was changed since it was read. */
 class StaleVersionError extends Error {}
 
-/** A signer of ours on a chain. */
 export interface SignerKey extends ChainKey {
   signer: Buffer
 }
 
-/** A job before it is queued. */
 export interface NewJob {
   kind: JobKind
   chain: number
@@ -49,7 +47,7 @@ const newJobs = (nowMs: number): Columns<NewJob> => [
 export const insertJobs = (db: Queryable, network: Network, items: readonly NewJob[], nowMs: number): Promise<number> =>
   insertRows(db, network, { table: 'jobs', columns: newJobs(nowMs), items, onConflict: () => 'DO NOTHING' })
 
-/** Stores a signed noop for a nonce that nothing holds. @returns false when something holds it by now */
+/** @returns false when something holds the nonce by now */
 export async function insertNoop(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
@@ -69,13 +67,12 @@ export interface ChangedBy {
   dailyCapWei?: bigint | undefined
 }
 
-/** A job as it was read, with the other jobs of its transaction, and its progress after a step. */
 export interface JobChange {
   job: Job & { others?: readonly Job[] }
   after: JobProgress
 }
 
-/** Does work as the relayer of a network, in one transaction. @throws LostLeadershipError */
+/** In one transaction. @throws LostLeadershipError */
 export const asRelayer = <T>(
   pool: pg.Pool,
   { network, epoch }: { network: Network; epoch: number },
@@ -157,7 +154,6 @@ const unlessStale = (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<voi
     false,
   )
 
-/** Columns that a step changes, with their types. */
 const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],

@@ -14,7 +14,6 @@ export interface OwedPayment {
   payment: StoredPayment
 }
 
-/** Joins a payment `p` to its chain. */
 const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
 /** Condition on a payment `p` for a community name: it is not known to have bought its name. */
 const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
@@ -79,7 +78,7 @@ const PAID_TOKENS = `WITH RECURSIVE paid AS (
   SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND c.chain_id IS NOT NULL
   LIMIT $3`
 
-/** The tokens in which an address (stored form) paid for names of communities on EVM chains. */
+/** @param payer stored address; chains are EVM's */
 export async function findPaidTokens(
   db: Queryable,
   network: Network,

@@ -56,7 +56,7 @@ export const weighRefusals = (client: pg.ClientBase, { network, chain }: ChainKe
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals and releases of payments whose outcome is known, whoever caused it. @returns how many */
+/** Whoever caused the outcome. @returns how many */
 export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1
     FROM payments p WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.parked}
@@ -81,7 +81,7 @@ export async function positionsOfRefused(client: pg.ClientBase, network: Network
 }
 
 /**
- * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so that it frees
+ * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so it frees
  * nothing either.
  */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {

@@ -36,7 +36,7 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
 type JobTxJson = (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>) | BlockhashTx
 
-/** The JSON of a signed transaction: amounts as decimal text, since JSON's numbers would lose digits. */
+/** Amounts as decimal text, since JSON's numbers would lose digits. */
 export const txJson = (tx: JobTx): JobTxJson => ('gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx)
 const txOf = (json: JobTxJson): JobTx => ('gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json)
 
@@ -65,7 +65,6 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
 export interface JobFilter {
   networks: readonly Network[]
   states: readonly JobState[]
-  /** At most this many, the newest. */
   limit: number
 }
 
@@ -78,7 +77,7 @@ export async function listJobs(db: Queryable, { networks, states, limit }: JobFi
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
-/** A job by its id, of whichever network, null where there is none. */
+/** A job by its id, of whichever network, else null. */
 export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
   const found = NETWORKS.map((network) => selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]))
   return (await Promise.all(found)).flat()[0] ?? null
@@ -95,7 +94,6 @@ function jobOf(row: JobColumns): Job {
   }
 }
 
-/** Adds the messages and payments of a network's jobs, and the other jobs of their transactions. */
 async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])

@@ -65,7 +65,6 @@ export interface SignerRow extends SignerKey {
   top: number | null
 }
 
-/** Every signer of some networks. */
 export async function listSigners(db: Queryable, networks: readonly Network[] = NETWORKS): Promise<SignerRow[]> {
   const text = `SELECT s.network, s.chain, c.label, s.signer, s.next_nonce AS next, s.claimed_nonce AS claimed,
       (SELECT max(j.nonce) FROM jobs j WHERE j.network = $1 AND j.chain = s.chain AND j.signer = s.signer

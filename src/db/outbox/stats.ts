@@ -30,7 +30,7 @@ export interface SignerStats {
   spentLastDayWei: bigint
   /** The most that what the signer signed on its chain today (UTC) may cost. */
   signedTodayWei: bigint
-  /** Tells whether a job on the signer's chain waits for funds. */
+  /** True if a job on the signer's chain waits for funds. */
   isDry: boolean
 }
 

@@ -16,11 +16,10 @@ export type LeasedWebhook = Plain<StoredWebhook> & { headGeneration: number; hea
 const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
   w.failing_ms, w.next_ms, w.created_ms`
 
-/** All webhooks, oldest first. */
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
-/** Stores a webhook, whose first message begins with the feed or goes on after `cursor`. @returns its id */
+/** The first message begins with the feed or goes on after `cursor`. @returns the webhook's id */
 export async function addWebhook(
   db: Queryable,
   webhook: Pick<Webhook, 'network' | 'url' | 'key' | 'from' | 'cursor' | 'createdMs'>,
@@ -42,7 +41,7 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so that the death of one
+ * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so the death of one
  * delays no webhook for longer.
  * @throws ClockError when this process's clock is off: what it put off would wait for its time, in other processes too
  */
@@ -73,7 +72,7 @@ export async function leaseWebhooks(
 export type WebhookChange = Pick<Webhook, 'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'> &
   Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
 
-/** Stores what became of a delivery. @returns false where another process has the webhook now, or it is gone */
+/** @returns false where another process has the webhook now, or it is gone */
 export async function saveWebhook(
   db: Queryable,
   { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,
@@ -117,7 +116,7 @@ export async function addWebhookFailure(db: Queryable, failure: WebhookFailure):
   )
 }
 
-/** The newest failed deliveries, of one webhook or of all, newest first. */
+/** Of one webhook or of all, newest first. */
 export const listWebhookFailures = (db: Queryable, id: number | null): Promise<WebhookFailure[]> =>
   readRows(
     db,
@@ -126,7 +125,7 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
     [id],
   )
 
-/** Webhooks of each network by state, and the age of the oldest failure in a row, ms; nothing where there is none. */
+/** By state, with the age of the oldest failure in a row, ms; nothing where there is none. */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(
     db,

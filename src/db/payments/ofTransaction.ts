@@ -18,7 +18,7 @@ type PaymentColumns = ReceiptRow &
     isConfirmed: boolean
     /** The payment keeps to no quote of ours. */
     isForeign: boolean
-    /** Reason of the last failed delivery, null without one. */
+    /** Reason of the last failed delivery, else null. */
     failure: string | null
   }
 
@@ -38,7 +38,7 @@ const paymentsByTx = prepare<PaymentColumns>(
     ORDER BY p.sequence`,
 )
 
-/** Payments of a transaction by its signature (64 bytes), in order; empty when it made none that is known. */
+/** By signature (64 bytes), in order; empty when the transaction made none that is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({

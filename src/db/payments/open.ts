@@ -12,7 +12,6 @@ import { type Queryable, query } from '../pg/rows.js'
 import { IS_PAYERS } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
-/** Payments queued per step. */
 const QUEUED_AT_ONCE = 500
 
 /**
@@ -35,7 +34,6 @@ export async function undeliveredPayments(client: pg.ClientBase, network: Networ
 
 /** A confirmed, undecided payment. */
 export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
-  /** Label of the payment's chain. */
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
@@ -77,7 +75,7 @@ export async function openCommunityPayments(
 /** Payouts of one answer. */
 const PAYOUTS_LIMIT = 500
 
-/** Payments on EVM chains that bought names of a community and are held, oldest first, with their chain's label. */
+/** On EVM chains, held, oldest first, with their chain's label. */
 export async function findPayouts(
   db: Queryable,
   network: Network,

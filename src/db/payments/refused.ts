@@ -5,10 +5,10 @@ import { codeList } from '../pg/codes.js'
 /** Condition on a job `j`: nothing signed is under way, and nothing was done. */
 export const UNSENT = `j.state IN (${codeList(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
 
-/** Condition on a job `j`: it was left to its payer at a contract that another has replaced; nobody asks that again. */
+/** Job `j`: left to its payer at a contract that another has replaced; nobody asks that again. */
 export const IS_LEFT = `(j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}')`
 
-/** Condition on a payment `p`: its money is the payer's again or left to him for good, or its refusal was sent. */
+/** Payment `p`: its money is the payer's again or left to him for good, or its refusal was sent. */
 export const IS_PAYERS = `(p.outcome IN (${codeList(PAYMENT_OUTCOME, 'refused', 'reclaimed')})
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
     AND (NOT (${UNSENT}) OR ${IS_LEFT})))`

@@ -17,7 +17,7 @@ function arrayOf(type: string, values: readonly unknown[]): unknown {
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
-/** Parts of such a statement's text, whose parameters from `first` on are arrays of the columns' values. */
+/** Parameters from `first` on are arrays of the columns' values. */
 export function unnestOf<Item>(columns: Columns<Item>, first: number) {
   return {
     names: columns.map(([column]) => column).join(', '),
@@ -59,7 +59,7 @@ export interface Blocks {
   block: number
 }
 
-/** Rows of some blocks, and a condition on the unconfirmed rows `t` that they replace, with its values from `$3` on. */
+/** With a condition on the unconfirmed rows `t` that they replace, its values from `$3` on. */
 interface LogRows<Item> extends Rows<Item> {
   replaced: string
   values: readonly unknown[]

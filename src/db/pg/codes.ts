@@ -1,7 +1,7 @@
 import { OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
-/** Words that the database stores as numbers, so that no digit stands in SQL. Never renumber. */
+/** Words that the database stores as numbers, so no digit stands in SQL. Never renumber. */
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** `names.outcome` of the bid that holds its name. */
@@ -16,7 +16,6 @@ const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 
-/** Both keys of a network's advisory lock. */
 export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): [number, number] => [
   LOCK_CLASS,
   NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],

@@ -22,7 +22,7 @@ const ANSWER_LIMIT_MS = 1_000
 /** Leads and looks of a process that go on beside one that waits. */
 export const LEASE_CONNECTIONS = 4
 
-/** A held leadership: every write of the leader carries its epoch, so that writes of a former leader fail. */
+/** Every write of the leader carries the epoch, so writes of a former leader fail. */
 export interface Leadership {
   epoch: number
   /** Settles when the lease has ended. */
@@ -128,7 +128,7 @@ export interface LeadOptions {
 
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
-/** Runs `work` whenever this process leads in the role, until the signal; the work's own fires at the end of a lead. */
+/** Runs `work` while this process leads, until the signal; the work's own fires at the end of a lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
   const onError = sampled(options.onError)

@@ -47,8 +47,7 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 /**
  * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, each in a transaction
  * (those of a new database in one), tried again while others use the tables. Concurrent callers wait for each other. A
- * database that lacks none is only read: it may be a standby, and the role may have no right to make tables. By hand
- * rather than by node-pg-migrate, which checks no checksum and accepts a newer database.
+ * database that lacks none is only read: it may be a standby, and the role may have no right to make tables.
  * @returns names of the migrations applied now, none when the database was up to date
  * @throws Error when an applied migration was edited, or belongs to a version that this one can't work beside, or when
  *   SQL fails; of the migration that fails nothing is applied
@@ -85,7 +84,7 @@ function explain(error: pg.DatabaseError): never {
   )
 }
 
-/** Compares the database of `url` with this version; changes nothing. @throws Error as `migrate` */
+/** Changes nothing. @throws Error as `migrate` */
 export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
   const asked = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
@@ -96,7 +95,6 @@ export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): 
 
 const connectionTo = (url: string) => ({ connectionString: url, application_name: 'clusterd migrate' })
 
-/** Migrations of the folder that are not applied, and applied ones of newer versions, after a check of all of them. */
 async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)
   const missing = new Map(own.map((migration) => [migration.name, migration]))

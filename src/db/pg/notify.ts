@@ -21,7 +21,7 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
   await readRows(db, NOTIFY, [CHANNEL, network + BLOCK])
 }
 
-/** Payload for a network's listener; an empty one stands for notifications that may have been lost. */
+/** An empty payload stands for notifications that may have been lost. */
 export function heardBy(network: Network, payload: string): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
@@ -52,7 +52,7 @@ export interface ListenerOptions {
 
 export type Listener = ReturnType<typeof createListener>
 
-/** Opens the connection on which a process listens to notifications, renewed whenever it breaks or falls silent. */
+/** The connection is renewed whenever it breaks or falls silent. */
 export function createListener({ url, signal, loops, onError, onRenewed, look }: ListenerOptions) {
   const hearers = new Set<(payload: string) => void>()
   const tell = (payload: string): void => {

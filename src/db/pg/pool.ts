@@ -5,7 +5,7 @@ import { inTime } from '../../ops/notify.js'
 import { pipelined, pooled } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
-/** An int8 column as a number: blocks, entries and milliseconds stay below 2^53 for good. @throws RangeError beyond */
+/** Blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
 export function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
@@ -27,7 +27,7 @@ export interface PoolOptions {
   max: number
   /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
-  /** Tells whether a pooler stands between: it knows no start-up parameter, and no statement by its name. */
+  /** True if a pooler stands between: it knows no start-up parameter, and no statement by its name. */
   isPooled?: boolean
   /** Time limit of a statement; none where it is left out (catch-up, replay). */
   statementTimeoutMs?: number
@@ -41,7 +41,6 @@ export interface PoolOptions {
   isByIndex?: boolean
 }
 
-/** Open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
 /**
@@ -145,7 +144,6 @@ export async function onConnection<T>(config: pg.ClientConfig, work: (client: pg
   }
 }
 
-/** Tells whether the database answers. */
 export async function isReachable(pool: pg.Pool): Promise<boolean> {
   return pool.query('SELECT 1').then(
     () => true,

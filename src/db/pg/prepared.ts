@@ -28,7 +28,7 @@ export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Pr
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
-/** The same for a statement of at most one row, whose parameters are the function's; null without a row. */
+/** At most one row, else null; parameters are the function's. */
 export function prepareOne<Row, Values extends readonly unknown[]>(name: string, text: (leaves: Leaves) => string) {
   const read = prepare<Row>(name, text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>

@@ -11,9 +11,8 @@ const NO_LIMIT_MS = 600_000
 const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
 
 /**
- * The typed client for cold reads and writes, over the connections of a pool: time limits and outages are the pool's,
- * and its end ends both. It is loaded at its first use, since it takes 40 MiB and a quarter of a second of a processor:
- * hot paths, and a daemon's start, ask the pool itself.
+ * For cold reads and writes, over a pool's connections, limits and end. Loaded at its first use, since
+ * it takes 40 MiB and a quarter of a second of a processor: hot paths, and a daemon's start, ask the pool itself.
  */
 export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
   let client = clients.get(pool)
@@ -31,7 +30,7 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
   return new generated.PrismaClient({ adapter, transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS } })
 }
 
-/** A row in the domain's types, as statements give it. @throws RangeError for an int8 that a number can't hold */
+/** @throws RangeError for an int8 that a number can't hold */
 export function plain<Model extends object>(row: Model): Plain<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
@@ -52,7 +51,7 @@ const isDecimal = (value: unknown): value is Prisma.Decimal =>
 type StoredValue<T> = T extends Uint8Array ? Uint8Array<ArrayBuffer> : T
 type Stored<Fields> = { [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]> }
 
-/** The inverse of `plain`, for filters and writes; Prisma's type of bytes excludes shared memory. */
+/** For filters and writes; Prisma's type of bytes excludes shared memory. */
 export function stored<Fields extends object>(fields: Fields): Stored<Fields> {
   const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
   return { ...fields, ...codes } as Stored<Fields>

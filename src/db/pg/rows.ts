@@ -6,7 +6,6 @@ import { pooled, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
-/** A chain of a network by its number. */
 export interface ChainKey {
   network: Network
   chain: number
@@ -39,7 +38,7 @@ async function run(db: Queryable, statement: Statement, values: readonly unknown
 
 /**
  * Runs a statement that names its networks itself.
- * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so that a row's type
+ * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so a row's type
  *   is the domain's type
  */
 export async function readRows<Row>(
@@ -67,7 +66,7 @@ export function query<Row>(
   return readRows(db, statement, [NETWORK_CODE[network], ...values])
 }
 
-/** Runs a statement without rows, with parameters as `query`. @returns how many rows it wrote or deleted */
+/** Parameters as `query`. @returns how many rows the statement wrote or deleted */
 export async function execute(
   db: Queryable,
   network: Network,
@@ -78,7 +77,7 @@ export async function execute(
 }
 
 /**
- * Tells whether a table has a row for each of the outer query's, for a select list or a condition. The offset keeps the
+ * True if a table has a row for each of the outer query's, for a select list or a condition. The offset keeps the
  * planner from reading the whole table first: with what transactions have deleted, it is never as small as it counts.
  */
 export const some = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`

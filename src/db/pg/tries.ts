@@ -6,7 +6,7 @@ const PAUSE_MS = 500
 /** SQLSTATEs of a lock that was waited for too long, and of a deadlock. */
 const TAKEN = ['55P03', '40P01']
 
-/** Runs a transaction, anew while others keep tables locked, or it and others waited for each other. */
+/** Anew while others keep tables locked, or both waited for each other. */
 export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -41,11 +41,9 @@ const hasCode =
   (error: unknown): boolean =>
     error instanceof Error && 'code' in error && error.code === code
 
-/** Tells whether a row that a statement would have written is there. */
 export const isUniqueViolation = hasCode('23505')
-/** Tells whether a statement gave up waiting for a lock. */
 export const isLockTimeout = hasCode('55P03')
-/** Tells whether a server takes no writes, as a standby. */
+/** True if a server takes no writes, as a standby. */
 export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */

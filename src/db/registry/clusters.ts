@@ -6,7 +6,7 @@ import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepa
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** A cluster as the public or a member sees it. Times in ms; actors as stored addresses, null where private. */
+/** Times in ms; actors as stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -67,20 +67,18 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-/** A look-up of a cluster, for the wallet `viewer` (stored address): verified in it, it sees private wallets too. */
+/** The wallet `viewer` (stored address), where it is verified in the cluster, sees private wallets too. */
 function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (db: Queryable, network: Network, key: Key, viewer: Buffer | null = null): Promise<ClusterView | null> =>
     view(await read(db, network, [key, viewer]))
 }
 
-/** The cluster with this id, null when there is none. */
 export const findClusterById = clusterBy<Buffer>(
   'cluster_by_id',
   (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** The cluster that holds this canonical name, null when nobody does. */
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
   (l) =>
@@ -97,7 +95,7 @@ const idByAddress = prepare<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/** Id of the cluster in which an address is verified, null without one; a private one is found by the address alone. */
+/** Id of the cluster in which an address is verified, else null; a private one is found by the address alone. */
 export async function findClusterId(
   db: Queryable,
   network: Network,
@@ -112,7 +110,6 @@ const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-/** Tells whether a cluster has this id. */
 export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
   (await clusterExists(db, network, id)) !== null
 
@@ -124,7 +121,7 @@ const walletNamed = prepare<{ name: string }>(
 )
 
 /**
- * Tells whether the cluster of a member has a wallet of this canonical name, for the member's eyes only.
+ * True if the cluster of a member has a wallet of this canonical name, for the member's eyes only.
  * @param isPrivate whether private ones count: they reserve no name in public
  */
 export async function hasWalletNamed(

@@ -34,7 +34,7 @@ export async function findCommunityRules(
 /** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
 const PAYERS = 8
 
-/** Condition on a name below a community `n`: its owner has back what bought it, so that the next payment gets it. */
+/** Condition on a name below a community `n`: its owner has back what bought it, so the next payment gets it. */
 const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
   JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
@@ -49,7 +49,7 @@ const freed = prepare<{ id: Buffer; seq: number }>(
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Sequence numbers of reclaimed payments that bought the names which these payments are for, by the payments' ids. */
+/** Reclaimed payments, by sequence number, that bought these payments' names, by the payments' ids. */
 export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
@@ -121,7 +121,7 @@ export async function standingOf(
   return row!
 }
 
-/** A name below a community that an address owns. Times in milliseconds. */
+/** A name below a community that an address owns. Times in ms. */
 export interface OwnedCommunityName {
   community: string
   name: string
@@ -146,7 +146,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     ORDER BY n.seq LIMIT $3`,
 )
 
-/** The names below communities that an address owns, oldest first. */
+/** Oldest first. */
 export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,

@@ -50,12 +50,11 @@ const publicName = (l: Leaves, address: string): string => `
   ) c ON true
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
-/** Public entry of an address, with the default name of its cluster: a join, so that it is looked for once. */
+/** Public entry of an address, with the default name of its cluster: a join, so it is looked for once. */
 const publicEntry = (l: Leaves, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
-/** The oldest name that a cluster holds. */
 const oldestName = (l: Leaves, cluster: string): string => `
   SELECT n.name FROM (${rowsHeldBy(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
@@ -76,7 +75,6 @@ export async function findByAddresses(
   return readOnce(addresses, keyOf, (asked) => byAddresses(db, network, [asked]))
 }
 
-/** The wallet that a name resolves to. */
 export interface NameHit {
   address: Buffer
   walletName: string
@@ -155,7 +153,7 @@ export const findByTypes = (db: Queryable, network: Network, all: readonly { clu
     (asked) => byTypes(db, network, [asked.map(({ cluster }) => cluster), asked.map(({ stored }) => stored)]),
   )
 
-/** The cluster in which an address is verified in public, as of the newest event of the feed. */
+/** As of the newest event of the feed. */
 export interface Bundle {
   generation: number
   newest: number

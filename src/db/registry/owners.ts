@@ -6,7 +6,7 @@ import { entryAt, prepare, prepareOne, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** A name whose cluster an address is verified in. Times in milliseconds. */
+/** Times in ms. */
 export interface OwnedName {
   name: string
   clusterId: Buffer

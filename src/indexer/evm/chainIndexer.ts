@@ -46,7 +46,7 @@ type RecordWord = { hash: Buffer; own: ReturnType<typeof recordAt> }
 
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
- * write checks the leader's epoch, so that a network has one writer.
+ * write checks the leader's epoch, so a network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
@@ -62,7 +62,7 @@ export class ChainIndexer {
   #place: Place | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
-  /** Upper bound on blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
+  /** Most blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
   constructor(options: ChainIndexerOptions) {
@@ -237,7 +237,7 @@ export class ChainIndexer {
     return ranges
   }
 
-  /** Writes proved logs with the checkpoint behind them, and the tail that goes on from there. */
+  /** With the checkpoint behind the logs, and the tail that goes on from there. */
   async #write(at: 'backfill' | 'follow', proved: readonly ProvedRange[], extension: Extension | null): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -260,13 +260,11 @@ export class ChainIndexer {
     failpoint(`${at}.after_commit`)
   }
 
-  /** Tells whether the last step took all that the chain had. */
   get isAtHead(): boolean {
     const { latest, confirmed } = this.state
     return this.#tailBlock === latest && this.#options.row.nextBlock > (confirmed ?? -1)
   }
 
-  /** Newest block of the tail; the checkpoint's where the tail is empty. */
   get #tailBlock(): number {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
@@ -284,7 +282,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** Tells whether all confirmed blocks are taken, by a head that isn't that of a node which still syncs. */
+  /** By a head that isn't that of a node which still syncs. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
@@ -296,7 +294,7 @@ export class ChainIndexer {
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 
-  /** Proves all logs at the newest known block, whose state each node has. @throws Error where they are others */
+  /** At the newest known block, whose state each node has. @throws Error where the logs are others */
   async #proveHead(tail: readonly TailBlock[] = this.#tail): Promise<void> {
     const { chain, row } = this.#options
     const [top, before] = [tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]

@@ -28,14 +28,13 @@ export async function isCheckpointReplaced(
 const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
-/** True if the chain has the checkpoint's block: some node shows it, and none another. @throws ChainUnavailableError */
+/** Some node shows the block, and none another. @throws ChainUnavailableError */
 export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
   if (!parentHash) return true
   const hashes = await hashesAt(chain, nextBlock - 1)
   return hashes.length > 0 && hashes.every((hash) => hash === toHex(parentHash))
 }
 
-/** Hashes of a block by the nodes that have one at its height. */
 const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
 
@@ -73,7 +72,7 @@ async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chain
   return true
 }
 
-/** The newest block below one that chain and database share; null for none. @param known the newest first */
+/** Null for none. @param known the newest first */
 export async function newestCommon(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],

@@ -37,7 +37,6 @@ export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow,
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
-/** The first block to leave out: the one after the newest block that chain and database share; null for none. */
 export async function suggestedBlock(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<number | null> {
   const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
   return common && common.number + 1

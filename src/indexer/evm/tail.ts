@@ -9,7 +9,6 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { TailBlock } from './types.js'
 
-/** The confirmed and unconfirmed blocks of a chain that are known so far. */
 export interface KnownBlocks {
   chain: EvmChain
   /** The checkpoint is the newest confirmed block. */

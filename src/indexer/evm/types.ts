@@ -10,7 +10,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
   chain: EvmChain
   /** Moved in place after each commit. */
   row: ChainRow
-  /** Looks in a row, and milliseconds, for which a replaced checkpoint is doubted; default by the kind of chain. */
+  /** Looks in a row, and ms, for which a replaced checkpoint is doubted; default by the kind of chain. */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
 }

@@ -21,11 +21,11 @@ const SOCKET_BLOCKS = 1.5
 export interface OpenChain {
   chain: EvmChain
   row: ChainRow
-  /** Checks, at the first contact, that the chain is the database's. @throws ChainMismatchError, WrongChainError */
+  /** At the first contact. @throws ChainMismatchError, WrongChainError */
   identify(): Promise<void>
 }
 
-/** Indexes one EVM chain; new heads wake it, and the poll is for those that its socket does not show. */
+/** New heads wake the worker; the poll is for those that its socket does not show. */
 export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenChain, reporting: Reporting): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
@@ -50,7 +50,6 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   }
   const indexer = new ChainIndexer({ pool, chain, row, epoch, signal, onProgress })
 
-  /** Reads where the chain stands, which has to be the database's at the first contact. */
   const readRow = async (): Promise<void> => {
     if (!isOpen) await identify()
     Object.assign(row, await readChain(pool, row))

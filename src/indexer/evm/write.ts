@@ -58,7 +58,6 @@ async function decideConfirmed(
   }
 }
 
-/** The writes of confirmed blocks, and of the tail behind them. */
 export interface FollowedWrite {
   /** Kind of step, which names its fail points. */
   at: 'backfill' | 'follow'

@@ -21,7 +21,6 @@ export interface ProgramIdentity extends QuotedProgram {
 /** A program with the time, ms, that its payments are held at most: by two nodes, since it dates each of them. */
 export type HoldingProgram = ProgramIdentity & { heldMs: number }
 
-/** Fields of a payment that come from its transaction and payer. */
 const originOf = (
   tx: ReadTransaction,
   { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,

@@ -35,7 +35,7 @@ export class SequenceTracker {
     return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 
-  /** Tells whether nothing read so far leaves a gap, so that the cursor may move. */
+  /** True if nothing read so far leaves a gap, so the cursor may move. */
   get isWhole(): boolean {
     return Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
   }
@@ -65,7 +65,7 @@ export class SequenceTracker {
     for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  /** Forgets which transactions were read: the cursor has moved behind them. */
+  /** The cursor has moved behind the transactions. */
   forgetRead(): void {
     this.#read.clear()
   }

@@ -39,7 +39,7 @@ const MISSING_ALARM_MS = 60_000
 const LIST_EVERY_MS = 5_000
 
 /**
- * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so that a
+ * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so a
  * network has one writer.
  */
 export class PaymentWatcher {
@@ -106,7 +106,7 @@ export class PaymentWatcher {
   }
 
   /**
-   * Lists new transactions of one node. The program's counters are read first, so that a shorter list reveals a gap.
+   * Lists new transactions of one node. The program's counters are read first, so a shorter list reveals a gap.
    */
   async #list(call: Call, memory: Memory, isTold: boolean) {
     const { registrar, commitment, startSlot, signal } = this.#options
@@ -184,7 +184,7 @@ export class PaymentWatcher {
   }
 }
 
-/** Loads the state between steps. A failed step drops it: the cursor in the database is the truth then. */
+/** A failed step drops the state between steps: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
   const program = { ...identity, heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)) }
@@ -207,11 +207,10 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
 }
 type Memory = Awaited<ReturnType<typeof load>>
 
-/** Tells whether a program has counted more payments than are known. */
 const isAhead = ({ names, communityNames }: Sequences, { known }: SequenceTracker): boolean =>
   known.names < names || known.communityNames < communityNames
 
-/** The cursor behind a transaction. Slots ascend, except for a transaction that a node listed late. */
+/** Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   return {
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,

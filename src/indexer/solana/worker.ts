@@ -26,7 +26,7 @@ export interface SolanaSource {
   open(): Promise<{ identity: ProgramIdentity; chain: number }>
 }
 
-/** Takes a network's payments on Solana into the database; logs of the program wake it, and have it list them. */
+/** Logs of the program wake the worker, and have it list them. */
 export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
   const { pool, network, epoch, log, signal } = ctx
   const { config, label, rpc, registrar } = source.chain

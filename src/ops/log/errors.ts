@@ -16,7 +16,7 @@ const MAX_CAUSES = 8
 /** Words of an error that hold no row and no URL; of PostgreSQL's all but the first. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
-/** An error as it is logged: nothing in it was written by a library, a server or a caller. */
+/** Nothing in it was written by a library, a server or a caller. */
 export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
   /** Status of an HTTP response. */
@@ -55,13 +55,12 @@ const isWord = (value: unknown) => typeof value === 'number' || (typeof value ==
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string => (LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : '')
 
-/** Sentence about an error: its message where our own code wrote it, else its type and code, or its place. */
 export function sentenceOf(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
-/** Waits for work; an error that is expected gives `fallback` instead. @throws as the work does otherwise */
+/** An error that is expected gives `fallback` instead. @throws as the work does otherwise */
 export function orIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
@@ -73,7 +72,7 @@ export function orIf<T, const F>(
   })
 }
 
-/** Places of an error's stack trace, innermost first; none where its message was changed afterwards. */
+/** Innermost first; none where the error's message was changed afterwards. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   if (at < 0) return []

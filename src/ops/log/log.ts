@@ -34,7 +34,7 @@ export function createLog(options: LogOptions): Logger {
     : pino(base, new LogOutput(STDOUT))
 }
 
-/** Logs what nothing caught, as any error, and ends the process: Node itself would print it with all that is in it. */
+/** Ends the process: Node itself would print an uncaught error with all that is in it. */
 export function endOnBugs(log: Logger): void {
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'a bug ended this process')

@@ -8,7 +8,7 @@ const PARTS = /^(.+):(\d+):(\d+)$/
 /** Maps of the files in which errors were made; null for those without one. */
 const maps = new Map<string, SourceMap | null>()
 
-/** Place in the package's sources of a place in its built program, which is bundled; as it is where no map tells. */
+/** Place in the package's sources; of the bundle where no map tells. */
 export function sourceOf(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at

@@ -64,7 +64,7 @@ export async function startOpsServer(options: OpsOptions): Promise<{ port: numbe
   }
 }
 
-/** Shows the page: on loopback to anybody, elsewhere to who shows the secret. */
+/** On loopback to anybody, elsewhere to who shows the secret. */
 async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,
@@ -86,7 +86,7 @@ async function servePage(
 const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
 
 /**
- * Tells whether a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own
+ * True if a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own
  * form with any user.
  */
 function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
@@ -103,7 +103,7 @@ const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
 const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
- * Tells whether a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
+ * True if a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
  * machine (DNS rebinding) reads nothing. Addresses can't be rebound; elsewhere names are the network's own.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {

@@ -17,9 +17,9 @@ export interface FeedPage {
   generation: number
   /** JSON of each event. */
   items: readonly string[]
-  /** Number of the last of them; null without one. */
+  /** Number of the last of them; else null. */
   last: number | null
-  /** Tells whether there is more. */
+  /** True if there is more. */
   hasMore: boolean
   /** Token that goes on after the page. */
   resume: string
@@ -33,7 +33,7 @@ export interface FeedQuery {
   limit: number
 }
 
-/** Reads the feed. @returns null where it has begun anew since the cursor was given out */
+/** Null where the feed has begun anew since the cursor was given out. */
 export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
 export interface DeliverPorts {
@@ -43,7 +43,7 @@ export interface DeliverPorts {
   signal: AbortSignal
 }
 
-/** State to store after a delivery, and the outcome of one that failed; null where the signal ended it. */
+/** With the outcome of a delivery that failed; null where the signal ended it. */
 export type Delivered = { after: WebhookChange; failure?: { message: string; reason: string } } | null
 
 /**

@@ -9,7 +9,7 @@ export interface PostOptions {
   url: string
   headers: Readonly<Record<string, string>>
   body: string
-  /** Tells whether private addresses are allowed. */
+  /** True if private addresses are allowed. */
   allowsPrivate: boolean
   signal: AbortSignal
 }

@@ -23,7 +23,7 @@ const LEASE_MS = 3 * POST_LIMIT_MS
 export interface WebhookOptions {
   pool: pg.Pool
   readFeed: ReadFeed
-  /** Tells whether private addresses are allowed. */
+  /** True if private addresses are allowed. */
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
@@ -31,7 +31,7 @@ export interface WebhookOptions {
   signal: AbortSignal
 }
 
-/** Sends all public events to the operator's webhooks until the signal; any number of processes share them. */
+/** Until the signal; any number of processes share the webhooks. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createNotify()

@@ -69,9 +69,9 @@ export type PaymentJudgement =
 export interface PaymentInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** Tells whether the name is registered, or is a public wallet name of the community's cluster. */
+  /** The name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
-  /** Tells whether the payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
+  /** The payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
   areRequirementsMet: boolean
 }
 

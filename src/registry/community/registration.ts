@@ -28,23 +28,22 @@ export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: nul
 /** Why there is no price for a wish: its label is no network here, nothing costs that, or the wallet can't pay it. */
 export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
-/** Inputs of the decision about a request to register `community/name`. */
 export interface RegistrationInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   wish: PaymentWish
-  /** Tells whether the wish names no chain, or one of this network. */
+  /** True if the wish names no chain, or one of this network. */
   isNetworkKnown: boolean
   nowMs: number
-  /** Tells whether the caller is verified in the cluster that owns the community. */
+  /** The caller is verified in the community's cluster. */
   isOwner: boolean
   /** Requested beneficiary: none, a wallet of the caller's own cluster, or another. v1 treats none as `own`. */
   beneficiary: 'none' | 'own' | 'other'
-  /** Tells whether the name is registered, or is a public wallet name of the community's cluster. */
+  /** As in `PaymentInputs`. */
   isTaken: boolean
-  /** Tells whether the beneficiary holds the name, so that the request repeats one that was granted. */
+  /** The beneficiary holds the name: the request repeats one that was granted. */
   isHeld: boolean
-  /** Tells whether the beneficiary meets the requirements; null before they are read. */
+  /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 

@@ -26,7 +26,6 @@ export interface RequirementInputs {
 export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 'token'>): string =>
   `${network}/${token}`
 
-/** Tokens and cluster names to read before requirements are checked. */
 export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(requirements.filter((one) => one.kind === 'token').map((one) => [tokenKey(one), one] as const)).values(),
@@ -34,7 +33,7 @@ export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => (
   clusters: [...new Set(requirements.filter((one) => one.kind === 'cluster').map(({ name }) => name))],
 })
 
-/** Tells whether a wallet meets all requirements. @throws RangeError when a needed balance was not read */
+/** @throws RangeError when a needed balance was not read */
 export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: RequirementInputs): boolean =>
   requirements.every((requirement) => isMet(requirement, wallet))
 

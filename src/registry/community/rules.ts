@@ -85,11 +85,9 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** Tells whether an address in its answer form, or `native`, fits a network. */
 const isOf = (network: string, text: string): boolean =>
   text === NATIVE || text.startsWith('0x') === (familyOf(network) === 'evm')
 
-/** Checks address kinds and amount widths against the chain. */
 function onChain(
   payload: z.core.ParsePayload<{ network: string }>,
   addresses: Readonly<Record<string, string>>,
@@ -182,7 +180,7 @@ export const communityParts = fields({
 export interface CommunityRules {
   /** Prices, at most one per token; empty: free. The first of a network is the quoted one. */
   prices: readonly CommunityPrice[]
-  /** Registration by wallets of the community's own cluster only, for others too; excludes prices. */
+  /** Registration by wallets of the community's own cluster only; excludes prices. */
   ownersOnly: boolean
   /** Milliseconds since 1970; null: at once. */
   startsAtMs: number | null

@@ -25,7 +25,6 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }
 
-/** Cluster of a winning wallet: the one it is verified in, where its entry becomes public, else a new one. */
 function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
@@ -38,7 +37,7 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/** Makes an entry public. Names of private entries are not reserved, so a taken one gets a number. */
+/** Names of private entries are not reserved, so a taken one gets a number. */
 function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
@@ -50,7 +49,7 @@ function publish(work: Work, seq: number, cluster: number, key: string): { walle
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** Public form of a private entry; its seq restarts, since the time it was added stays private. */
+/** The seq restarts, since the time a private entry was added stays private. */
 export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,

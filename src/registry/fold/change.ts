@@ -59,7 +59,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
 
 const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
 
-/** Pseudonymous actor of a cluster: its oldest public verified wallet, null without one. */
+/** Pseudonymous actor of a cluster: its oldest public verified wallet, else null. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   const shown = [...wallets.values()].filter(({ isVerified, isPrivate }) => isVerified && !isPrivate)
   const [oldest] = shown.sort((a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address))
@@ -82,7 +82,6 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-/** Adds wallets of an unverified actor, which gets a cluster first and may name its own entry. */
 function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
@@ -181,7 +180,7 @@ function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Deci
 
 const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
 
-/** Tells whether nobody verified stays; a change's signer is verified itself. */
+/** True if nobody verified stays; a change's signer is verified itself. */
 function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))

@@ -87,7 +87,7 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
 const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** Stored address of the account whose claim a name is assigned for, null for no assignment or an unknown claim. */
+/** Stored address; null for no assignment or an unknown claim. */
 export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 
@@ -105,7 +105,6 @@ function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-/** Tells whether the name is registered, or is a public wallet name of the cluster that owns the community. */
 function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
   const seq = work.communityNames.get(fullName(community, name))
   if (seq !== undefined && seq !== freed) return true
@@ -133,7 +132,7 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
 }
 
 /**
- * Public actor of a registration, chosen so that no private wallet is linked to its cluster.
+ * Public actor of a registration, chosen so no private wallet is linked to its cluster.
  *
  * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
  * | any wallet                      | yes                                  | signer*      | true         |
@@ -152,7 +151,6 @@ function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: 
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-/** Folds a confirmed payment; an accepted one registers its name. */
 export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
   row.actor = payment.payer

@@ -91,7 +91,6 @@ function addCommunity(keys: Keys, community: string, sinceMs: number): void {
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-/** Adds bidders for community names, whose clusters are read whole too. */
 function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
@@ -103,7 +102,7 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
  * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
  * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
- * timestamps as causes, so that timestamps are copied.
+ * timestamps as causes, so timestamps are copied.
  * @throws Error for a slice that lacks a key of `keysOf`
  */
 export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rules = RULES): Changes {

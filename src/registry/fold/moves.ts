@@ -13,19 +13,19 @@ import { type Work, wholeCluster } from './work.js'
  * 2. A source has no verified wallet, and none is verified in it, until the last slice: nothing is added to its names.
  * 3. A cluster takes part in one move at most: a source is no target, a target no source, and of one source.
  * 4. A target keeps a verified wallet, since it holds names.
- * 5. A slice is an entry that names the source alone, so that the fold stays a function of the journal; one for which
+ * 5. A slice is an entry that names the source alone, so the fold stays a function of the journal; one for which
  *    no names are left (a rewind took them) has no effect.
  *
  * Tables and feed after the last slice are those of a move in one entry, but for the entries' numbers.
  */
 
-/** Tells whether a move that is under way keeps names from leaving a cluster for another. */
+/** True if a move that is under way keeps names from leaving a cluster for another. */
 export function isMoving(work: Work, source: number, target: number, moving: readonly ClusterName[]): boolean {
   const isTarget = (cluster: number): boolean => [...work.moves.values()].some((move) => move.target === cluster)
   return moving.length > 0 && (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))
 }
 
-/** Moves the names of a whole cluster to another, in slices where there are many. @returns the events of the first */
+/** In slices where there are many names. @returns the events of the first slice */
 export function beginMove(work: Work, move: MoveRow): ChangeEvent[] {
   const { source, target } = move
   const from = wholeCluster(work, source)

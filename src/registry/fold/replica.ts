@@ -115,7 +115,7 @@ export function keysOfTold(entries: readonly ToldEvent[][]): Keys {
   return keys
 }
 
-/** Folds entries, in order, into the rows to write. @throws RangeError for an event that fits no state */
+/** In order. @throws RangeError for an event that fits no state */
 export function foldTold(before: Slice, entries: readonly ToldEvent[][]): Changes {
   const work = beginWork(before, [], RULES)
   work.clusters ??= new Map()

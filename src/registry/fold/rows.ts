@@ -28,7 +28,7 @@ export interface Keys {
   movers: string[]
   /** Ids of clusters whose names move on, one per slice. */
   slices: string[]
-  /** Upper bound on the names that the batch moves out of one cluster. */
+  /** Most names that the batch moves out of one cluster. */
   movedNames: number
   /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
   communities: Map<string, number>
@@ -40,7 +40,7 @@ export interface Keys {
   claims: Set<string>
   /** Names requested for wallets of whole clusters. */
   walletNames: Set<string>
-  /** Tells whether a bid may make a wallet public, under a numbered name where its own is taken. */
+  /** True if a bid may make a wallet public, under a numbered name where its own is taken. */
   mayPublish: boolean
 }
 
@@ -96,7 +96,7 @@ export interface Slice {
   moves: Map<number, Move>
 }
 
-/** Names that leave a cluster for another in slices (moves.ts). Clusters are serials. */
+/** Names that leave in slices (moves.ts). Clusters are serials. */
 export interface MoveRow {
   source: number
   target: number

@@ -88,7 +88,7 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/** Tells whether a wallet name is registered below a name of the cluster; public wallets share that namespace. */
+/** Public wallets share the namespace of names below the cluster's. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
   work.communityNames.size > 0 && names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
@@ -106,7 +106,7 @@ export function removeWallet(work: Work, cluster: number, key: string): void {
   if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
 }
 
-/** Creates a cluster whose first, public and verified entry is its creator. @returns its serial */
+/** The creator is the first, public and verified entry. @returns the cluster's serial */
 export function createCluster(work: Work, seq: number, creator: Buffer, key: string, name: string): number {
   const { changes } = work
   const n = work.nextClusterNumber.get(key)

@@ -30,7 +30,7 @@ export interface Bid {
   isPaused: boolean
 }
 
-/** Decodes the body of a bid. @throws RangeError for another length */
+/** @throws RangeError for another length */
 export function decodeBid(body: Buffer): Bid {
   const isPaused = body.length % 32 === PAUSED.length && body.at(-1) === PAUSED[0]
   const length = isPaused ? body.length - PAUSED.length : body.length
@@ -46,10 +46,10 @@ export function decodeBid(body: Buffer): Bid {
   }
 }
 
-/** Transaction hash in the body of a bid. @returns 32 bytes */
+/** @returns 32 bytes */
 export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
 
-/** Word of the name in the body of a bid, well-formed or not. @returns 32 bytes */
+/** The word is well-formed or not. @returns 32 bytes */
 export const bidNameWord = (body: Buffer): Buffer => body.subarray(BID_WORDS.name, BID_WORDS.referral)
 
 /** Codes of `names.outcome` and of effects. Never renumber. */

@@ -66,21 +66,19 @@ type Of<Schemas extends Record<string, z.ZodType>> = {
 
 /** Change of a cluster, signed by a wallet. */
 export type ClusterChange = Of<typeof CLUSTER>
-/** Change of a community by a wallet or the operator. */
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
 export type MoveContent = Of<typeof MOVE>
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
-/** Tells whether entries of a kind are changes of a cluster. */
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
 
-/** Encodes the stored body, without the kind. @throws RangeError for a change that the schema refuses */
+/** Without the kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
-/** Decodes the body of a signed change, or of a slice. @throws RangeError */
+/** @throws RangeError */
 export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   kind: Kind,
   body: Buffer,
@@ -93,7 +91,7 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
 export const ACTOR_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
-/** Signer of a cluster's change by the beginning of its body, which may name a hundred wallets. @throws RangeError */
+/** The body's beginning is enough: the rest may name a hundred wallets. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
   const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')

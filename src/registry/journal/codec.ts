@@ -13,7 +13,7 @@ interface Source {
   at: number
 }
 
-/** The next bytes. @throws RangeError where fewer are left */
+/** @throws RangeError where fewer are left */
 function take(from: Source, length: number): Buffer {
   const start = from.at
   from.at += length
@@ -98,7 +98,6 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
 
 type Fields<T> = { readonly [Key in keyof T]: Codec<T[Key]> }
 
-/** Fields of an object, in the order of the description. */
 export function object<T extends object>(fields: Fields<T>): Codec<T> {
   const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][]
   return {
@@ -146,7 +145,7 @@ export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
   return Buffer.from(out)
 }
 
-/** Decodes such bytes. @throws RangeError for another version or surplus bytes */
+/** @throws RangeError for another version or surplus bytes */
 export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const found = u8.read(from)

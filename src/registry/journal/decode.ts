@@ -12,7 +12,7 @@ export interface DecodedEntry extends Entry {
   content: Content
 }
 
-/** Decodes an entry. @throws RangeError for an invalid body */
+/** @throws RangeError for an invalid body */
 export function decodeEntry({ kind, position, txKey, causeMs, body }: Entry): DecodedEntry {
   // no spread: it costs more than the decoding
   return { kind, position, txKey, causeMs, body, content: contentOf(kind, body) }

@@ -19,7 +19,7 @@ const KIND_OF_CODE = new Map<number, EntryKind>(
   Object.entries(ENTRY_KIND).map(([kind, code]) => [code, kind as EntryKind]),
 )
 
-/** Kind of a stored code. @throws RangeError for an unknown one */
+/** @throws RangeError for an unknown code */
 export function entryKind(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
   if (!kind) throw new RangeError(`journal entry kind ${code} is unknown: was the journal written by a newer version?`)

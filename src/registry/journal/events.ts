@@ -113,7 +113,7 @@ export const eventId = (network: Network, generation: number, number: number): s
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string => (actor ? decodeWallet(actor).text : ZERO_ADDRESS)
 
-/** JSON of `data` of a v1 event (snake_case). `idOf` maps a cluster's serial to its public id in hex. */
+/** Snake case. `idOf` maps a cluster's serial to its public id in hex. */
 export function eventData(event: PublicEvent, idOf: (serial: number) => string): string {
   const cluster = event.cluster === null ? 'null' : `"${idOf(event.cluster)}"`
   switch (event.type) {

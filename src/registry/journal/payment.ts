@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
 import { bytes, decodeBody, encodeBody, wallet, word } from './body.js'
 
-/** Confirmed payment for a community name, with all inputs of its decision. */
 const schema = z.strictObject({
   /** Transaction hash or signature. */
   tx: bytes(),
@@ -40,12 +39,12 @@ export interface PaymentContent {
   name: string | null
 }
 
-/** Encodes the body of a payment. @throws RangeError for a payment that the schema refuses */
+/** @throws RangeError for a payment that the schema refuses */
 export function encodePayment(payment: CommunityPaymentBody): Buffer {
   return encodeBody('pay_community_name', schema, payment)
 }
 
-/** Decodes the body of a payment and the names in its words. @throws RangeError */
+/** @throws RangeError */
 export function decodePayment(body: Buffer): PaymentContent {
   const payment = decodeBody('pay_community_name', schema, body)
   const { community, name } = payment

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { CommunityRules } from '../community/rules.js'
 import { decodeChange } from './change.js'
 
-/** Bytes of bodies whose rules are kept: decoding a thousand addresses takes ten milliseconds and more. */
+/** Bytes of bodies whose rules are kept: decoding a thousand addresses takes ten ms and more. */
 const KEPT_BYTES = 8 * 1024 * 1024
 
 const kept = new LRUCache<string, CommunityRules>({ maxSize: KEPT_BYTES, sizeCalculation: (_, body) => body.length })

@@ -29,14 +29,12 @@ type PaymentState = keyof typeof PAYMENT_STATE
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
 
-/** Word of a chain, confirmed, on one of its payments. */
 export interface ConfirmedOutcome {
   id: Buffer
   outcome: PaymentOutcome
   block: number
 }
 
-/** Target of a payment on Solana under a quote: a name on the hub. */
 export interface NameTarget {
   kind: 'name'
   /** Word, 32 bytes. */
@@ -53,7 +51,6 @@ export interface NameTarget {
   reclaimableMs: number
 }
 
-/** Target of a payment on any chain: a name below a community. */
 export interface CommunityNameTarget {
   kind: 'communityName'
   /** Words, 32 bytes each. */
@@ -100,7 +97,7 @@ export const txText = ({ tx }: Pick<Payment, 'tx'>): string =>
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
-/** Tells whether a payment is for a name below a community. */
+/** True if a payment is for a name below a community. */
 export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>
   payment.target.kind === 'communityName'
 

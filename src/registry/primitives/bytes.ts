@@ -22,7 +22,7 @@ export function wordToBigInt(word: Uint8Array): bigint {
   return (low.getBigUint64(0) << 64n) | low.getBigUint64(8)
 }
 
-/** An unsigned integer below 2^256 as a big-endian 32-byte word. Throws RangeError outside that range. */
+/** Big-endian. Throws RangeError outside 0 to 2^256 - 1. */
 export function bigIntToWord(value: bigint): Buffer {
   if (value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')

@@ -30,6 +30,6 @@ export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '17000': 'testnet',
 }
 
-/** Tells whether a text is the label of one of a network's chains; Solana has one label on both. */
+/** True if a text is the label of one of a network's chains; Solana has one label on both. */
 export const isLabelOf = (network: Network, label: string): boolean =>
   label === SOLANA_LABEL || (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)

@@ -30,7 +30,7 @@ export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome |
 }
 
 /**
- * View of a signed transaction on a cluster. Height is read before status, so that one that lands in between isn't
+ * View of a signed transaction on a cluster. Height is read before status, so one that lands in between isn't
  * taken for lost.
  */
 export interface BlockhashSeen {
@@ -51,7 +51,6 @@ export type BlockhashAction =
   | { do: 'broadcast'; tx: BlockhashTx }
   | { do: 'record'; event: Event<BlockhashTx> }
 
-/** The next action for a job whose transaction is valid until its blockhash expires. */
 export function planBlockhashJob(job: BlockhashJob, { height, status, payment }: BlockhashSeen): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -65,14 +64,14 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
-/** Action for a transaction that a node calls confirmed: its word, and an account that is gone, end no job. */
+/** A node's word, and an account that is gone, end no job. */
 function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
 }
 
-/** Action once nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
+/** Nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
 function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':

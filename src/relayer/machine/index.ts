@@ -64,7 +64,7 @@ export type Event<Tx extends JobTx> =
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** The job after an event. @param head newest block, for `sent` and `refused` of a nonce job */
+/** @param head newest block, for `sent` and `refused` of a nonce job */
 export function apply<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: Event<Tx>,
@@ -118,7 +118,6 @@ function refused<Tx extends JobTx>(
   return paused
 }
 
-/** Job after a failed attempt: a cancel frees the nonce of one that can't go through now. */
 function failed<Tx extends JobTx>(job: JobProgress<Tx>, failure: TxFailure, at: Moment): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
@@ -152,13 +151,13 @@ function withTx<Tx extends JobTx>(job: JobProgress<Tx>, hash: string, change: Pa
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }
 
-/** Each pause varies by up to this fraction, so that jobs that failed together don't return together. */
+/** Each pause varies by up to this fraction, so jobs that failed together don't return together. */
 const JITTER = 0.2
 /** Longest pause of a refusal, for which a payer waits, and of what holds a nonce, for which all later ones wait. */
 const AWAITED_PAUSE_MS = 60_000
 
 /**
- * The pause before the next attempt, in milliseconds.
+ * The pause before the next attempt, in ms.
  * @param failures attempts that failed, at least 1
  * @param random in [0, 1)
  */

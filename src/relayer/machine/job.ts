@@ -21,7 +21,7 @@ import {
 export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
 
-/** Parks a job on the operator's word, once nothing signed can count any more: a cancel uses its nonce up first. */
+/** Once nothing signed can count any more: a cancel uses the job's nonce up first. */
 export function park<Job extends JobProgress>(job: Job): Job {
   if (hasEnded(job)) return job
   return job.state === 'queued' ? parked(job, 'operator') : { ...job, release: 'operator', nextMs: 0 }

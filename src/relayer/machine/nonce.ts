@@ -6,7 +6,6 @@ import { hasEnded, type NonceJob } from './job.js'
 
 const WAIT: Action = { do: 'wait' }
 
-/** The next action for a job whose transactions share a nonce. */
 export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
@@ -52,7 +51,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
 }
 
-/** Action for a used nonce without a receipt of the job: wait or end, never another nonce. */
+/** Without a receipt of the job: wait or end, never another nonce. */
 function planUsed(job: NonceJob, seen: Seen): Action {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
@@ -67,7 +66,7 @@ function planUsed(job: NonceJob, seen: Seen): Action {
 /** Reason of a job that a single node has once said to be done. */
 const SAID_TO_BE_DONE = 'said_to_be_done'
 
-/** End of a job that is done: a single node has to say so twice, at some distance. */
+/** A single node has to say so twice, at some distance. */
 function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
   if (!seen.isSure && reason !== SAID_TO_BE_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
@@ -82,7 +81,7 @@ const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
 export const MOST_AHEAD = 100
 
-/** Tells whether a transaction was sent: a node has once told an absurd head, up to which nothing would happen. */
+/** A node has once told an absurd head, up to which nothing would happen. */
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
   sentBlock !== null && sentBlock <= head + MOST_AHEAD
 
@@ -127,7 +126,6 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
   return planStuck(tx, seen)
 }
 
-/** Action for a transaction that pays less than the base fee and may not be replaced. */
 function planStuck(tx: NonceTx, seen: Seen): Action {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })

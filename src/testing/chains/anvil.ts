@@ -49,7 +49,7 @@ export interface Anvil extends ProcessHandle {
 /**
  * Starts anvil on loopback and waits until it listens. A restart on the same `statePath` continues with its blocks,
  * receipts and logs (past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them).
- * @throws Error with one line that names the cause: package absent, port taken, state file lost, ...
+ * @throws Error with one line that names the cause
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const command = options.anvilPath ?? locateAnvil()
@@ -73,7 +73,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** Locates the native binary: the package's `.bin` wrapper would leave an orphan when killed. */
+/** The package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
   const [platform, arch] = [process.platform, process.arch]
   try {

@@ -4,7 +4,7 @@ import { sleep } from '../processes/processes.js'
 
 /** Polling interval of the file's size and time, which is much cheaper than a copy. */
 const LOOK_MS = 200
-/** Pause after a copy, as a multiple of its duration, so that copying costs 5 % of a core at most. */
+/** Pause after a copy, as a multiple of its duration, so copying costs 5 % of a core at most. */
 const PAUSE_PER_COST = 20
 
 /** Path of the checked copy of an anvil state file. */
@@ -49,7 +49,7 @@ function withOneGenesis(bytes: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...state, blocks }))
 }
 
-/** Keeps a checked copy of the state file while anvil runs: each change is checked, written beside and renamed. */
+/** Each change of the state file is checked, written beside and renamed. */
 export function keepCheckedCopy(statePath: string) {
   let stopped = false
   let seen = ''
@@ -84,7 +84,7 @@ interface State {
   block: number
 }
 
-/** Reads a state file; undefined when absent, truncated, or without the block that it claims to be at. */
+/** Undefined when absent, truncated, or without the block that the file claims to be at. */
 function readState(file: string): State | undefined {
   return fs.existsSync(file) ? stateOf(fs.readFileSync(file)) : undefined
 }

@@ -8,7 +8,6 @@ import { type ChainVerbs, chainVerbs } from './verbs.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
-/** Number of blocks on top that confirm a block of a local chain. */
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
 
@@ -17,7 +16,7 @@ export interface LocalChain extends RunningChain, ChainVerbs {
   readonly wsUrl: string
   /** Of its process. @throws WorldError for a chain that was attached */
   readonly pid: number
-  /** Newest run of its process, ended ones included. @throws WorldError for a chain that was attached */
+  /** Ended runs included. @throws WorldError for a chain that was attached */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>
@@ -34,7 +33,7 @@ export interface LocalChainOptions {
   previous: KnownChain | undefined
 }
 
-/** Starts a chain and deploys the contracts that its state lacks. A home that is kept keeps the chain in `anvil`. */
+/** Deploys the contracts that the chain's state lacks. A home that is kept keeps the chain in `anvil`. */
 export async function startLocalChain(
   sandbox: Sandbox,
   { definition, hubEid, blockMs, previous }: LocalChainOptions,
@@ -92,7 +91,6 @@ export async function startLocalChain(
   }
 }
 
-/** Entry of a chain with its contracts in the daemon's chains file. */
 export function entryOf(
   { price: _, ...identity }: ChainDefinition,
   contracts: ChainContracts,
@@ -110,7 +108,7 @@ export function entryOf(
   }
 }
 
-/** Port of the last run if still free, so that a wallet's settings keep working. */
+/** Keeps a wallet's settings working. */
 async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined

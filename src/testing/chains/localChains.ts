@@ -8,7 +8,7 @@ interface Definition {
   network: Network
   label: string
   role: 'hub' | 'spoke'
-  /** Local chain id, so that no signature can be replayed on the public chain of that label. */
+  /** Local chain id, so no signature can be replayed on the public chain of that label. */
   chainId: number
   /** LayerZero's endpoint id of the public network of that label. */
   eid: number
@@ -21,7 +21,7 @@ interface Definition {
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
 const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_PRICE } as const
-/** Another coin at another price than ETH, so that a mixed-up amount is noticed. */
+/** Another coin at another price than ETH, so a mixed-up amount is noticed. */
 const IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },
   price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
@@ -46,7 +46,6 @@ export interface ChainDefinition extends Definition {
   label: ChainLabel
 }
 
-/** Contracts of a chain as its entry names them, and what they were deployed on. */
 export interface ChainContracts {
   genesisHash: Hex
   contract: Hex
@@ -65,7 +64,7 @@ export interface HubExtras {
   readonly ens?: WorldEns | undefined
 }
 
-/** A chain's entry in the daemon's chains file; absent fields have the file's defaults. */
+/** Absent fields have the file's defaults. */
 export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
   rpcUrls: [string]
   wsUrl: string

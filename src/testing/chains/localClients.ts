@@ -34,7 +34,6 @@ function viemChain(rpcUrl: string, chainId: number): Chain {
   }
 }
 
-/** Creates clients of a local chain: one that reads, one with anvil's own methods. */
 export function localClients(at: { rpcUrl: string }, chainId: number): LocalClients {
   const chain = viemChain(at.rpcUrl, chainId)
   const transport = http(at.rpcUrl)
@@ -42,7 +41,6 @@ export function localClients(at: { rpcUrl: string }, chainId: number): LocalClie
   return { reader, test: createTestClient({ chain, transport, mode: 'anvil' }) }
 }
 
-/** Creates a client that signs for `account` on a local chain. */
 export function walletOf(
   at: { rpcUrl: string },
   chainId: number,
@@ -60,7 +58,7 @@ export async function fund(at: { rpcUrl: string }, chainId: number, addresses: r
   await Promise.all(addresses.map(setBalance))
 }
 
-/** Runs `work` while mining blocks in quick succession, so that the setup of a world doesn't wait for its clock. */
+/** Mines in quick succession, so the setup of a world doesn't wait for its clock. */
 export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at, chainId)
   let isDone = false

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalClients } from './localClients.js'
 
-/** Mines a chain's blocks in this process, so that a test can stop the mining where it has to know the head. */
+/** A test can stop the mining where it has to know the head. */
 export interface Miner {
   /** Runs `act` while no other block is mined. */
   paused<T>(act: () => Promise<T>): Promise<T>
@@ -43,7 +43,7 @@ export async function takeOverMining({ test }: Pick<LocalClients, 'test'>, block
   }
 }
 
-/** Replaces the newest blocks of a chain by empty ones; their transactions are dropped. */
+/** Their transactions are dropped. */
 export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number): Promise<void> {
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
 }

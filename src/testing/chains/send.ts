@@ -50,12 +50,11 @@ export async function sendInOrder(client: DeployClient, steps: readonly Step[]):
   )
 }
 
-/** Address of the contract that the account's next transaction creates. */
 export async function nextContract(client: DeployClient): Promise<Address> {
   return getContractAddress({ from: client.walletClient.account.address, nonce: BigInt(await nextNonce(client)) })
 }
 
-/** Nonce of the account's next transaction, counting unmined ones. */
+/** Counts unmined transactions. */
 function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
   return publicClient.getTransactionCount({ address: walletClient.account.address, blockTag: 'pending' })
 }

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { type LocalClients, localClients } from './localClients.js'
 import { type Miner, reorg, takeOverMining } from './miner.js'
 
-/** Thrown for what a world or one of its chains can't do, with one sentence that says what to do. */
+/** The sentence says what to do. */
 export class WorldError extends Error {
   override name = 'WorldError'
 }
@@ -15,7 +15,7 @@ export function assertWhole(what: string, value: number, least: number): void {
 
 /** Actions of a test on a chain. A number that is none of theirs is a WorldError. */
 export interface ChainVerbs {
-  /** Mines blocks at once, 1 by default, with all that waits in the first. @returns the newest block's number */
+  /** All that waits comes in the first block. @returns the newest block's number */
   mine(blocks?: number): Promise<number>
   /** Leaves the mining to `mine` alone, until `resume`: what is sent waits. */
   pause(): Promise<void>
@@ -26,9 +26,9 @@ export interface ChainVerbs {
    * @returns the first block that is another one now
    */
   reorg(depth: number): Promise<number>
-  /** Takes a transaction that is in no block yet out of the mempool. @throws WorldError where the mempool lacks it */
+  /** From the mempool, in no block yet. @throws WorldError where the mempool lacks it */
   drop(tx: Hex): Promise<void>
-  /** Moves the chain's clock ahead, and mines a block at that time. The database's clock and the daemon's stay. */
+  /** A block is mined at that time. The database's clock and the daemon's stay. */
   advance(seconds: number): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export interface VerbOptions {
   label: string
   rpcUrl: string
   chainId: number
-  /** Time between blocks of a chain that this library started; null for one whose mining is somebody else's. */
+  /** Null for a chain whose mining is somebody else's. */
   blockMs: number | null
 }
 

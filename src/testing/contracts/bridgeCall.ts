@@ -25,7 +25,7 @@ export interface BridgeCall {
   gas?: bigint
 }
 
-/** Builds the transaction that sends hub calldata over the bridge and pays exactly the spoke's quote (no margin). */
+/** Pays exactly the spoke's quote (no margin). */
 export async function bridgeCall(
   spoke: SpokeAt,
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,

@@ -36,7 +36,7 @@ export interface HubSettings extends AppSettings {
   readonly deliverLimitWei?: bigint
 }
 
-/** Deploys LayerZero's EndpointV2 and a hub on it; `block` holds the hub's deployment. */
+/** `block` holds the hub's deployment. */
 export function deployHub(settings: HubSettings) {
   const { minimumWei, owner, relayer, pauser, deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI } = settings
   return deployWithEndpoint(settings, (endpoint) => {
@@ -117,7 +117,7 @@ export interface BridgeEnd extends DeployClient {
   readonly owner?: DeployClient['walletClient']
 }
 
-/** Price of messages to a chain: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
+/** `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
 export interface BridgePrice {
   readonly baseWei: bigint
   readonly numerator: bigint
@@ -127,14 +127,13 @@ export interface BridgePrice {
 /** Typical bridge price; both chains' gas is ETH. */
 export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
 
-/** Destination of a bridge, and the price of messages to it. */
 export interface BridgeTarget {
   readonly eid: number
   readonly app: Address
   readonly price: BridgePrice
 }
 
-/** Sets libraries, prices and peers of one end for all its destinations at once, skipping what is set. */
+/** Skips what is set. */
 export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
   const { endpoint, app, owner, publicClient } = near
   const libraries: Step[] = []

@@ -9,7 +9,7 @@ export interface DistributorSettings extends DeployClient {
   /** An ERC-20. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix time, seconds; default: a month after the newest block. */
+  /** Unix seconds; default: a month after the newest block. */
   readonly endsAtS?: bigint
   /** Signer of permissions; default: none. */
   readonly operator?: Address
@@ -17,7 +17,7 @@ export interface DistributorSettings extends DeployClient {
   readonly mints?: bigint
 }
 
-/** Deploys the distributor of an airdrop; `block` holds the deployment. */
+/** `block` holds the deployment. */
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address

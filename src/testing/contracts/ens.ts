@@ -15,7 +15,7 @@ const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
 const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
 
-/** Deploys ENS's contracts, and a resolver for the names below `parent` that the client's account owns. */
+/** With a resolver for the names below `parent` that the client's account owns. */
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
   const [owner, signer] = [client.walletClient.account.address, operatorAccount('ensGateway').address]
   const resolver = await nextContract(client)

@@ -45,7 +45,6 @@ interface At {
   rpcUrl: string
 }
 
-/** Finds the contracts of an earlier start, and deploys them where the chain lacks any. */
 export async function ensureContracts(
   at: At,
   definition: ChainDefinition,
@@ -103,7 +102,6 @@ async function deploy(
   }
 }
 
-/** Makes each network's hub and spokes peers unless they are. */
 export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
@@ -122,7 +120,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** Lets names resolve on each hub by this API, whose port may be another one than before. */
+/** The API's port may be another one than before. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
     hubs.map((hub) => mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api))),
@@ -181,6 +179,5 @@ export function writeChains(
 const writeJson = (file: string, content: object): void =>
   writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
-/** Path of the file that `clusterd start` reads in a local world. */
 export const chainsFile = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

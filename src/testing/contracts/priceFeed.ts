@@ -18,7 +18,7 @@ export interface PriceFeeds {
   ethUsd: Address
 }
 
-/** Deploys feeds with 150 dollars per SOL and 3,000 per ether. */
+/** 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
   const creation = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
@@ -35,7 +35,7 @@ export interface PriceChange {
   answer: bigint
 }
 
-/** Sets a local feed's price and waits until mined. @returns the transaction */
+/** Waits until mined. @returns the transaction */
 export async function setPrice(at: { rpcUrl: string; chainId: number }, { feed, answer }: PriceChange): Promise<Hex> {
   const wallet = walletOf(at, at.chainId, operatorAccount('deployer'))
   const write = { address: feed, abi: priceFeedAbi, functionName: 'setAnswer', args: [answer] } as const

@@ -7,7 +7,7 @@ import { RANGE_LIMITS } from './wordings.js'
 
 /** Limits of the injected faults. */
 export interface FaultLimits {
-  /** Longest delay, milliseconds. */
+  /** Longest delay, ms. */
   delayMs: number
   /** Value of Retry-After, seconds. */
   retryAfterS: number
@@ -32,7 +32,7 @@ export interface AnswerContext {
   next: ReturnType<typeof sequence>
 }
 
-/** Wrong answer to a call; null where the fault doesn't apply to its content. */
+/** Null where the fault doesn't apply to the call's content. */
 export async function wrongAnswer(
   kind: AnswerFault,
   call: RpcCall,
@@ -100,7 +100,6 @@ async function staleAnswer(call: RpcCall, upstream: Upstream, lag: number): Prom
   )
 }
 
-/** Refusal of a range in a random provider's wording. */
 function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): FaultyAnswer | null {
   const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
   if (fromBlock === undefined || toBlock === undefined) return null

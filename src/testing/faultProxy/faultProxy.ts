@@ -17,7 +17,7 @@ const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks:
 export interface FaultProxyOptions {
   /** Node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
-  /** Seed of the faults: each follows from seed, method and the call's ordinal, so that the same calls get the same. */
+  /** Each fault follows from seed, method and the call's ordinal: the same calls get the same. */
   seed: number
   /** Default none. */
   faults?: Faults
@@ -45,7 +45,7 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-/** Starts a JSON-RPC proxy that injects faults between a client and a node, HTTP and WebSocket on one loopback port. */
+/** HTTP and WebSocket on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false

@@ -46,7 +46,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 
   return {
-    /** The fork's block for a query by number or tag; null where the fork has none of its own. */
+    /** Null where the fork has none of its own. */
     async block(call: RpcCall, depth: number): Promise<RpcAnswer | null> {
       if (call.method !== 'eth_getBlockByNumber') return null
       const answer = await upstream(call.method, call.params)
@@ -55,7 +55,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
       const left = forkBlocks - ((await headOf(upstream)) - Number(block.number))
       return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
     },
-    /** The fork's answer to a query by one of its block hashes; null for other queries. */
+    /** Null for other queries. */
     async known({ method, params }: RpcCall): Promise<RpcAnswer | null> {
       const [first] = params
       if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first)) return blockByHash(first)

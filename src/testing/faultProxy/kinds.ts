@@ -46,7 +46,7 @@ export type Faults = Partial<Record<FaultKind, number>> | ((request: FaultReques
 export const NOTIFICATION = 'notification'
 export const BATCH = 'batch'
 
-/** Tells whether a fault applies to a call. Calls inside a batch share its connection and body. */
+/** True if a fault applies to a call. Calls inside a batch share its connection and body. */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION
   if (method === NOTIFICATION) return kind === 'delay' || kind === 'drop'

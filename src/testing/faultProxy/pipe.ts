@@ -22,7 +22,6 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** Creates a pipe that answers JSON-RPC from a node's answers and injected faults. */
 export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions) {
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const requests = new Requests()
@@ -82,7 +81,6 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     })
   }
 
-  /** Handles a request under a fault of whole requests. */
   const faulty = async (
     request: FaultRequest,
     kind: FaultKind | null,

@@ -3,7 +3,7 @@
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** Number in [0, 1) for a seed and a key: FNV-1a over the text, finished as in MurmurHash3 so that all bits mix. */
+/** FNV-1a over seed and key, finished as in MurmurHash3 so all bits mix; in [0, 1). */
 export function draw(seed: number, ...key: readonly (string | number)[]): number {
   let hash = FNV_OFFSET
   for (const char of `${seed}|${key.join('|')}`) hash = Math.imul(hash ^ char.codePointAt(0)!, FNV_PRIME)

@@ -5,11 +5,11 @@ import type { Pipe } from './pipe.js'
 /** Methods that need the node's own socket; all others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Connects a client's socket to one of the node, with faults in between; what is said while mute is lost. */
+/** Faults are injected in between; what is said while mute is lost. */
 export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe, isMute: () => boolean): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** Tells whether the socket is open but dead in both directions. */
+  /** True if the socket is open but dead in both directions. */
   let isSilent = false
 
   const toNode = (text: string) => {

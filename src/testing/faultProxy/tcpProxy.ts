@@ -7,7 +7,7 @@ export interface TcpProxy {
   readonly port: number
   /** Ports on the server's side of the live connections. */
   upstreamPorts(): ReadonlySet<number>
-  /** Silences every connection, new ones too: open, acknowledged by the kernel, without a byte. `restore` goes on. */
+  /** Open, acknowledged by the kernel, without a byte; new ones too. `restore` goes on. */
   hold(): void
   /** Silences the present connections for good; new ones work. */
   forget(): void

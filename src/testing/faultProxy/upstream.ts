@@ -13,7 +13,6 @@ export interface RpcAnswer {
 /** Calls the node. @throws when the node does not answer */
 export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
-/** Calls of a node, each with a time limit if one is given. */
 export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {
   return async (method, params) => {
     const response = await fetch(rpcUrl, {

@@ -42,7 +42,7 @@ export interface DaemonOptions {
   onEnd: () => void
 }
 
-/** Starts `clusterd start` as a child process, which ends with this one. */
+/** The child ends with this process. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { command, args } = await programCommand('cli')
   let child: Child
@@ -110,7 +110,7 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
-/** Tells whether a problem is a chain that the daemon has halted; waiting does not help. */
+/** True if a problem is a chain that the daemon has halted; waiting does not help. */
 export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. */
@@ -124,7 +124,7 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
   }
 }
 
-/** The daemon's reason to stop: what it said last that is not JSON, on one line or a line for each fault. */
+/** Said last and not JSON, on one line or a line for each fault. */
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))

@@ -4,7 +4,7 @@ import { identifyProcess, sleep } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Writes `content` atomically: a reader, or a crash at any instant, finds the old file or the new one. */
+/** A reader, or a crash at any instant, finds the old file or the new one. */
 export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
@@ -17,7 +17,7 @@ export interface FileLock {
   release(): void
 }
 
-/** Takes the lock at `file`; returns the holder's pid when a live process has it. */
+/** @returns the holder's pid when a live process has the lock */
 export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${Math.random().toString(36).slice(2)}`
@@ -37,7 +37,7 @@ export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   }
 }
 
-/** Waits for the lock at `file`. @throws Error when a live process still holds it after `deadlineMs` */
+/** @throws Error when a live process still holds the lock after `deadlineMs` */
 export async function lockFile(file: string, deadlineMs: number): Promise<FileLock> {
   const end = performance.now() + deadlineMs
   for (;;) {

@@ -20,6 +20,6 @@ const INSTEAD: Record<NativePart, string> = {
   Surfpool: 'set SOLANA_RPC_URL to a local cluster with a faucet',
 }
 
-/** Says what to do where a part is not installed: npm has none for the platform, or left it out. */
+/** npm has none for the platform, or left it out. */
 export const missingPart = (part: NativePart, platform: string, arch: string): string =>
   `package ${nativePackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`

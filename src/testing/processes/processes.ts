@@ -15,7 +15,7 @@ export interface ProcessIdentity {
   parentPid: number
 }
 
-/** Identifies a running process; undefined when gone or a zombie. */
+/** Undefined when gone or a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   if (process.platform !== 'linux')
@@ -32,7 +32,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** Tells whether `pid` is a live process. */
+/** True if `pid` is a live process. */
 export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
@@ -44,7 +44,7 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** Tells whether to open an IPC channel to a Node child, which can send messages and sees its launcher end. */
+  /** Opens an IPC channel to a Node child, which can send messages and sees its launcher end. */
   ipc?: boolean
   /** Signal to the child when this process ends first; default SIGKILL. */
   exitSignal?: NodeJS.Signals
@@ -104,7 +104,7 @@ let guard: ChildProcess | undefined
 /** Running children with the signal that ends each. */
 const guarded = new Map<number, NodeJS.Signals>()
 
-/** The guard of this process, which ends its children after it. @returns its process id */
+/** Ends this process's children after it. @returns the guard's process id */
 export function startGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', detached: true })
@@ -188,7 +188,7 @@ function readTail(file: string, from: number): string {
   }
 }
 
-/** Polls `condition` for up to `deadlineMs`. @returns whether it held */
+/** @returns whether the condition held within `deadlineMs` */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,

@@ -1,17 +1,16 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Path of a built program, by its path in `src` without extension. */
 type Locate = (program: string) => Promise<string>
 
 let locate: Locate | undefined
 
-/** Makes this process start programs from their build instead of their sources, which is much faster. */
+/** From their build instead of their sources, which is much faster. */
 export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** Command of a program in Node: its source through tsx in a checkout, else its build. @param program `cli`, … */
+/** Source through tsx in a checkout, else build. @param program `cli`, … */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))

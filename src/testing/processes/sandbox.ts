@@ -23,7 +23,7 @@ export interface Sandbox {
   daemon: DaemonProcess | undefined
 }
 
-/** Takes the home folder for this process. @throws Error when another world runs there */
+/** @throws Error when another world runs in the home folder */
 export async function createSandbox(home: string | undefined, log: Sandbox['log']): Promise<Sandbox> {
   const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })

@@ -6,7 +6,6 @@ import type { SolanaAccount } from '../world.js'
 
 const ACCOUNTS = 5
 
-/** Accounts for the world's own work on the local Solana. */
 export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 
 /** Key of an operator account; public, as all local keys. */

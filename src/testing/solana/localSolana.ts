@@ -3,7 +3,7 @@ import type { SetUpOptions, SolanaSetUp } from './setUpSolana.js'
 import { locateSurfpool, type Surfpool, startSurfpool } from './surfpool.js'
 
 export interface LocalSolanaOptions extends SetUpOptions {
-  /** Duration of a slot, milliseconds; default 400. */
+  /** Duration of a slot, ms; default 400. */
   slotMs?: number
   logFile?: string
   /** Receives the reason why there is no Solana. */

@@ -31,7 +31,7 @@ export async function sendSolana(
   return signature
 }
 
-/** Waits until transactions are confirmed. @throws as `sendSolana` */
+/** @throws as `sendSolana` */
 export async function confirmSolana(connection: Connection, signatures: readonly string[]): Promise<void> {
   const end = performance.now() + CONFIRM_DEADLINE_MS
   let open = signatures
@@ -50,7 +50,6 @@ export async function confirmSolana(connection: Connection, signatures: readonly
 const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
   status === 'confirmed' || status === 'finalized'
 
-/** Gives accounts 100 SOL each from the cluster's faucet. */
 export async function fundSolana(connection: Connection, addresses: readonly PublicKey[]): Promise<void> {
   const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
   await confirmSolana(connection, await Promise.all(airdrops))

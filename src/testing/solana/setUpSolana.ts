@@ -13,7 +13,6 @@ export interface SetUpOptions {
 
 export type SolanaSetUp = Awaited<ReturnType<typeof setUpSolana>>
 
-/** Funds the world's accounts and deploys the registrars. */
 export async function setUpSolana(options: SetUpOptions, surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined) {
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
   const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)

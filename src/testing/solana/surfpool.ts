@@ -11,7 +11,7 @@ const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 2_000
 
 export interface SurfpoolOptions {
-  /** Duration of a slot, milliseconds; default 400 as on the public clusters. */
+  /** Duration of a slot, ms; default 400 as on the public clusters. */
   slotMs?: number
   /** File for its output; default in the system's temporary folder. */
   logFile?: string
@@ -23,7 +23,7 @@ export interface Surfpool extends ProcessHandle {
   wsUrl: string
 }
 
-/** Surfpool's package for this platform; undefined where not installed or unsupported. */
+/** Undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`${nativePackage('Surfpool', process.platform, process.arch)}`)
@@ -33,8 +33,8 @@ export function locateSurfpool(): string | undefined {
 }
 
 /**
- * Starts Surfpool, a native module, in a child process, so that it can be killed like a node and ends with this one.
- * @throws Error with one line that names the cause: package absent, no answer, ...
+ * Starts Surfpool, a native module, in a child process, so it can be killed like a node and ends with this one.
+ * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
   const module = locateSurfpool()

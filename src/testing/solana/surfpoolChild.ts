@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** Process of Surfpool: started by `startSurfpool`, configured by one message, ended with its parent. */
+/** Started by `startSurfpool`, configured by one message, ended with its parent. */
 
 export interface SurfpoolRequest {
   /** Path of the native module. */

@@ -10,10 +10,7 @@ import { airdropDistributorAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
-/**
- * Airdrop distributors (AirdropDistributor.sol): calldata of claims, decoded `Claimed` logs, the contract's state, and
- * permissions by its operator's key.
- */
+/** Airdrop distributors (AirdropDistributor.sol). */
 
 const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
   [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
@@ -38,11 +35,10 @@ export const CLAIMED_TOPIC = toEventSelector(CLAIMED)
 export const decodeClaimed = (log: RawLog) =>
   parseEventLogs({ abi: [CLAIMED], logs: [log as unknown as Log] })[0]?.args ?? null
 
-/** State of a distributor contract. */
 export interface DistributorState {
   merkleRoot: Hex
   token: Hex
-  /** Unix time, seconds. */
+  /** Unix seconds. */
   endsAtS: number
   /** Signer of permissions; the zero address for none. */
   operator: Hex
@@ -51,7 +47,7 @@ export interface DistributorState {
 /** Latest end of claims that a Date holds, Unix seconds: ours ends within five years. */
 const LATEST_S = 8_640_000_000_000n
 
-/** Reads a distributor's state; null where the contract is no distributor, or never ends. @throws RpcError */
+/** Null where the contract is no distributor, or never ends. @throws RpcError */
 export async function readDistributor(call: Call, address: Hex): Promise<DistributorState | null> {
   const abi = airdropDistributorAbi
   const parts = Promise.all([
@@ -67,10 +63,10 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
   return { merkleRoot, token, endsAtS: Number(endsAt), operator }
 }
 
-/** Size of the cache: bundles request the same permissions repeatedly, and a signature takes about a millisecond. */
+/** Bundles request the same permissions repeatedly; a signature takes about a millisecond. */
 const KEPT_SIGNATURES = 10_000
 
-/** Signs permissions with an operator's key and caches the newest signatures, which are deterministic (RFC 6979). */
+/** Caches the newest signatures, which are deterministic (RFC 6979). */
 export function createPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({

@@ -25,7 +25,7 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   }),
 })
 
-/** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
+/** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
 export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),
@@ -33,8 +33,7 @@ export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
 
 /**
  * Calldata of the hub's `placeBids`, built for a single name as well (0x40bee835, with referral 0xfdad12fd).
- * @param names canonical names, each with its bid in ETH wei
- * @param referral referrer as 32 bytes, null for the two-argument form
+ * @param names canonical, each bid in ETH wei @param referral 32 bytes, null for the two-argument form
  */
 export function encodePlaceBids(
   names: readonly { name: string; amountWei: bigint }[],
@@ -90,10 +89,7 @@ export interface PaidBid {
   referral: Uint8Array
 }
 
-/**
- * `Hub.deliver`: places the bids of payments, each once; those that were placed before are skipped. Restricted to the
- * relayer. Emits `Received` for each.
- */
+/** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
 export const deliverCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
   data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
@@ -108,7 +104,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
   referral: toHex(referral),
 })
 
-/** Tells whether the hub has taken all of some payments at a block (number or tag in JSON-RPC form). */
+/** @param block number or tag in JSON-RPC form */
 export async function readAreDelivered(
   call: Call,
   hub: Hex,

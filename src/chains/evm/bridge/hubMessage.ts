@@ -23,10 +23,9 @@ const CALLS = parseAbi([
   'function withdrawRefund(address to)',
 ])
 
-/** Message of a spoke: `abi.encode(bytes32 sender, bytes hubCalldata)`. */
 export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex => encodeAbiParameters(MESSAGE, [sender, hubCalldata])
 
-/** Decodes a bridge message. Undecodable: no sender, or no call that is allowed over the bridge. */
+/** Undecodable: no sender, or no call that is allowed over the bridge. */
 export function decodeMessage(message: Uint8Array): HubCall {
   try {
     const [sender, hubCalldata] = decodeAbiParameters(MESSAGE, message)
@@ -45,7 +44,6 @@ export function messageNames(call: HubCall): string[] | null {
   return call.kind === 'bids' ? call.nameWords.map((word) => wordText(fromHex(word))) : []
 }
 
-/** Decodes a call to the hub. */
 export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   try {
     const { functionName, args } = decodeFunctionData({ abi: CALLS, data: toHex(calldata) })

@@ -32,7 +32,6 @@ export const packetGuid = (path: PacketPath): Hex =>
     ),
   )
 
-/** The 81 bytes of a packet's header. */
 export const packetHeader = (path: PacketPath): Hex =>
   encodePacked(
     ['uint8', 'uint64', 'uint32', 'bytes32', 'uint32', 'bytes32'],

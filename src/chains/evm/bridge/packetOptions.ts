@@ -19,7 +19,7 @@ const GAS_BYTES = 16
 /** Most that an option delivers. */
 export const MAX_VALUE_WEI = (1n << 128n) - 1n
 
-/** Encodes options with one lzReceive option. @throws RangeError for a field beyond 128 bits */
+/** @throws RangeError for a field beyond 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   for (const field of [gas, value]) {
     if (field < 0n || field > MAX_VALUE_WEI) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)

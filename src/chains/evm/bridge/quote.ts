@@ -28,7 +28,6 @@ const FEES = { forMs: () => 5_000, most: 1_000 }
 /** Time for which the owner's settings of a spoke are served. */
 const NEEDS_MS = 30_000
 
-/** Message of a registration. */
 interface Delivery {
   message: Hex
   gas: bigint
@@ -37,10 +36,9 @@ interface Delivery {
 }
 
 /**
- * Creates a quoter of registrations over the bridge. The message is delivered on the hub with the bids' sum in ETH,
- * which the bridge's fee contains. The rest of the fee is raised by a margin, since fees move between
- * quote and transaction and the endpoint refunds the excess. A fee depends on the message's size and options alone, so
- * that one serves all registrations alike.
+ * Creates a quoter of registrations over the bridge, whose fee contains the bids' sum in ETH. The rest of the fee is
+ * raised by a margin, since fees move between quote and transaction and the endpoint refunds the excess. A fee depends
+ * on the message's size and options alone, so one serves all registrations alike.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: RegistrationRequest) => Promise<EvmQuote> {
@@ -85,7 +83,7 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
   }
 }
 
-/** Each bid in the gas token. The last one takes the rounding, so that they add up to the registration fee. */
+/** The last bid takes the rounding, so all add up to the registration fee. */
 function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
   let left = delivered
   return names.map(({ name, amountWei }, i) => {
@@ -102,7 +100,7 @@ function senderWord(sender: string): Hex {
   return toHex(addressToWord(address.bytes))
 }
 
-/** Fee of a message in the spoke's coin. @throws BridgeError where the endpoint refuses */
+/** @throws BridgeError where the endpoint refuses */
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
   const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
@@ -113,7 +111,6 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
   return fee
 }
 
-/** Gas on the hub that a spoke's messages need. */
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   const needs = await orIfRefused(readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
@@ -122,18 +119,13 @@ async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
 /** Code of an account of a key that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
 
-/** Transaction with which a bidder withdraws on the hub what it owes for direct bids. */
+/** Takes what the hub owes a bidder for direct bids. */
 export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   ...{ type: 'evm', to: hub, value: 0n },
   data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
 })
 
-/**
- * Transaction with which a bidder withdraws, by a message, what the hub owes it for bids from a spoke.
- * @param to receiver on the hub; null for the bidder itself
- * @returns null for a contract without a receiver
- * @throws BridgeError when the endpoint can't quote
- */
+/** As `EvmRefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
   call: Call,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,

@@ -31,10 +31,7 @@ export const endingCall = (kind: 'refuse' | 'release', payments: Hex, of: readon
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
 })
 
-/**
- * Calldata of `releaseAndWithdraw`, with which the recipient of payments in one token takes them at the relayer role's
- * word.
- */
+/** Calldata with which the recipient of payments in one token takes them at the relayer role's word. */
 export function releaseAndWithdrawData(of: readonly StoredPayment<CommunityNameTarget>[], word: Hex): Hex {
   const { money, target } = of[0]!
   const args = [of.map(structOf), word, addressOf(money.token), target.recipient as Hex] as const
@@ -59,12 +56,11 @@ export const structOf = ({ payer, money, target, referral }: StoredPayment<Commu
 /** Address of a token in the contract: zero for the coin of the chain. */
 export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
 
-/** Reads the outcomes of payments, by their ids, from their contract as of a block. */
 export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
- * Tells whether none of the payments is held any more as of a block, whoever ended them.
+ * True if none of the payments is held any more as of a block, whoever ended them.
  * @throws RpcError transient where the block is older than one of them
  */
 export async function areEnded(

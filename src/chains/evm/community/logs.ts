@@ -20,14 +20,13 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
   [toEventSelector('Released(bytes32,address,address,uint256)')]: 'released',
   [toEventSelector('Reclaimed(bytes32,address,address,uint256)')]: 'reclaimed',
 }
-/** Topics of all logs that are read of a payments contract. */
 export const PAYMENT_TOPICS = [PAYMENT_TOPIC, HELD_TOPIC, ...(Object.keys(END_TOPICS) as Hex[])]
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
 const WORD_HEX = 2 + 64
 
-/** Decodes the ends of payments, in order; logs without an id are skipped. */
+/** In order; logs without an id are skipped. */
 export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
@@ -37,7 +36,7 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
 /**
  * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id, which
  * `recordWords` proves.
- * @param timeOf a log's block time, milliseconds
+ * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
 export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {

@@ -23,7 +23,6 @@ const ASK_GAS = '0x1e8480' // 2 million
 /** A flag and a word. */
 const ANSWER_HEX = 2 + 2 * 64
 
-/** Communities on an EVM chain: third-party tokens through its nodes, payments through our contract. */
 export function createCommunityPort(
   rpc: Rpc,
   { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,

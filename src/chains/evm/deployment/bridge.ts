@@ -53,7 +53,6 @@ export async function bridgeItems(
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-/** Library, verifiers and executor for the messages between an end and another one. */
 async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   const { at, wishes } = end
   const { bridge, endpoint: to } = wishes
@@ -109,7 +108,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   return items
 }
 
-/** The library in use. The endpoint reverts where neither LayerZero nor the application has set one for the path. */
+/** The endpoint reverts where neither LayerZero nor the application has set a library for the path. */
 async function readLibrary(ask: Call, { at, wishes: { endpoint, role } }: End, eid: number): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const
   const read = async (): Promise<readonly [string, boolean]> =>

@@ -50,7 +50,6 @@ export async function compareNetwork(
   return (await Promise.all(items)).flat()
 }
 
-/** Endpoint and code of a chain's contracts. */
 async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes, contracts: readonly Contract[]) {
   const found = await orIfRefused(readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }), null)
   const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
@@ -67,7 +66,7 @@ async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes
   return { items, areDeployed: codes.map((one) => one.found !== 'none') }
 }
 
-/** Code of a contract: `ours`, `another` or `none`, and its deployment where that is possible. */
+/** `ours`, `another` or `none`, and the deployment where that is possible. */
 export async function codeItem(
   ask: Call,
   chain: string,
@@ -111,7 +110,6 @@ export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: H
   return { callee, call, items }
 }
 
-/** Roles and limits of a contract that stands. */
 async function settingItems(ask: Call, wishes: ChainWishes, { what, address: at }: Contract): Promise<Item[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = wishes
   const read = (functionName: string) => readText(ask, at, functionName)

@@ -42,7 +42,7 @@ export interface Contract {
   creation: Creation
 }
 
-/** The wished contracts of a chain, hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
+/** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
 export function contractsOf(wishes: ChainWishes, hubEid: number): Contract[] {
   const [app, payments] = [appCreation(wishes, hubEid), paymentsCreation(wishes)]
   const { role, contract, communityPayments, hasPayments } = wishes
@@ -78,11 +78,11 @@ function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: Chai
   return creationOf(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
 }
 
-/** An airdrop's distributor. Its tree's root tells it from others. @param encoded constructor arguments in ABI form */
+/** The tree's root tells a distributor from others. @param encoded constructor arguments in ABI form */
 export const distributorCreation = (encoded: Hex): Creation =>
   creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
-/** Compares code with the code that a creation gives on this chain, immutables included, where it runs in a call. */
+/** The creation runs in a call on this chain, so immutables are included. */
 export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
   return code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
 }

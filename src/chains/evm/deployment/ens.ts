@@ -24,7 +24,7 @@ export const ensRegistryAbi = parseAbi([
 /** Wishes for the resolver of an ENS name: whose it is, the gateway's key, and its URL. */
 type EnsWishes = DraftEns & Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
-/** The chain of an ENS name: one of the chains file, or by nodes of its own. @throws Error with one sentence */
+/** A chain of the chains file, or by nodes of its own. @throws Error with one sentence */
 export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: urls }: DraftEns): SendingChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
@@ -33,7 +33,6 @@ export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: ur
   throw new Error(`The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`)
 }
 
-/** Compares the wishes for an ENS name with its chain: the resolver, and the registry, which is to name it. */
 export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
   const { chain, owner, signer, salt, url } = wishes
   const args = [owner, signer, [url]] as const
@@ -46,7 +45,7 @@ export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
   const { callee, call, items } = await ownerItems(ask, at, owner)
   const signers = await Promise.all([0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])))
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new key takes the free place first, so that names resolve while the APIs change theirs
+  // a new key takes the free place first, so names resolve while the APIs change theirs
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
   const help = signs ? 'Clear the other once each API has this key.' : place < 0 && 'Clear one by hand: none is free.'

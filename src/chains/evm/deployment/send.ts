@@ -12,7 +12,6 @@ import { broadcast } from '../signer.js'
 import { firstBlock } from '../transactions.js'
 import { classifyTxError } from '../txErrors.js'
 
-/** A chain on which transactions are sent by hand. */
 export interface SendingChain {
   label: string
   chainId: number
@@ -25,7 +24,7 @@ const POLL_MS = 500
 
 /**
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
- * earlier run left in the pool is waited for first, so that nothing is sent twice.
+ * earlier run left in the pool is waited for first, so nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendCall(

@@ -26,7 +26,6 @@ import { createCommunityProgram, type PaidToken, paymentNumber } from './program
 
 const NOBODY = new Uint8Array(32)
 
-/** Communities on a Solana cluster: third-party SPL tokens, payments through the registrar. */
 export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
@@ -61,7 +60,6 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
   }
 }
 
-/** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
 export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>
@@ -71,7 +69,7 @@ export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** Source of a token payment: the payer's associated account, or another one where only that holds enough. */
+/** The payer's associated account, or another one where only that holds enough. */
 async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
   const [decimals, accounts] = await Promise.all([readMintDecimals(call, mint), readTokenAccounts(call, payer, mint)])
   if (decimals === null)

@@ -10,7 +10,6 @@ export interface CommunityPaymentKey {
   number: bigint
 }
 
-/** Terms of a payment for a community name. */
 export interface CommunityTerms extends CommunityPaymentKey {
   /** Words, as on chain. */
   community: Uint8Array
@@ -22,7 +21,6 @@ export interface CommunityTerms extends CommunityPaymentKey {
   referral: Uint8Array
 }
 
-/** Token and source of a token payment. */
 export interface PaidToken {
   mint: PublicKey
   decimals: number
@@ -61,7 +59,6 @@ const NATIVE_TOKEN = PublicKey.default
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-/** Creates the community part of a registrar. */
 export function createCommunityProgram(registrar: Registrar) {
   const { state, address, log, instruction } = registrar
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>

@@ -40,7 +40,7 @@ export interface ProgramDeployment {
 
 /**
  * Deploys a program as `solana program deploy` does: a buffer written in pieces, then the program from it. The buffer's
- * address follows from payer, program and code, so that a run after a crash writes only what is missing. Resolves in
+ * address follows from payer, program and code, so a run after a crash writes only what is missing. Resolves in
  * the next slot, when the program can be called.
  * @throws Error with one sentence
  */
@@ -75,7 +75,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
-/** State of a program on a cluster; null where it is none that can be upgraded. */
+/** Null where it is none that can be upgraded. */
 export async function readProgram(rpc: SolanaRpc, programId: PublicKey): Promise<ProgramData | null> {
   const account = await readAccount(rpc.call, programDataAddress(programId), { commitment: COMMITMENT })
   return account && decodeProgramData(Buffer.from(account.data[0], 'base64'))

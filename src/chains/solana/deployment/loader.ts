@@ -22,16 +22,15 @@ const SEED_CHARS = 32
 
 const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
-/** The built registrar, as it is deployed. */
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
-/** The account that code is written into before it becomes a program: the same for the same payer, program and code. */
+/** Code is written into it: the same for the same payer, program and code. */
 export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256').update(program.toBytes()).update(code).digest('hex').slice(0, SEED_CHARS)
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
 }
 
-/** Makes the buffer. Signed and paid by `payer`, who may write into it. @param lamports its rent */
+/** Signed and paid by `payer`, who may write into the buffer. @param lamports the buffer's rent */
 export function createBuffer(
   payer: PublicKey,
   { seed, address }: { seed: string; address: PublicKey },
@@ -49,7 +48,7 @@ export function createBuffer(
 export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
   loaderInstruction([writes(buffer), authority(by)], INSTRUCTION.WRITE, u32(offset), u64(piece.length), piece)
 
-/** Makes the program out of its buffer. Signed by the program's key and by `payer`, who becomes upgrade authority. */
+/** Signed by the program's key and by `payer`, who becomes upgrade authority. */
 export function deployBuffer(
   payer: PublicKey,
   { program, buffer }: { program: PublicKey; buffer: PublicKey },
@@ -66,7 +65,6 @@ export function deployBuffer(
   ]
 }
 
-/** State of a program on a cluster. */
 export interface ProgramData {
   /** Slot of its last deployment. */
   slot: bigint
@@ -86,7 +84,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** Tells whether the code is the registrar's: what is left of the account behind it is zero. */
+/** True if the code is the registrar's: what is left of the account behind it is zero. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)

@@ -14,7 +14,7 @@ import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.
 
 /** Maximum of entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
-/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so that no reader is cancelled. */
+/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled. */
 const LOCK_TIMEOUT_MS = 500
 /** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
 const VACUUM_TIMEOUT_MS = 2_000
@@ -83,7 +83,7 @@ async function createTables({ writer, network, generation, schema, apply }: Rebu
   await writer.query(`SET search_path = ${schema}, public`)
 }
 
-/** Folds kept entries of the live journal, one transaction per batch, until at most `leave` remain. */
+/** A transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {

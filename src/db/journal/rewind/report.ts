@@ -17,7 +17,6 @@ export interface RewindReport {
   network: Network
   label: string
   block: number
-  /** Old and new generation. */
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
@@ -62,14 +61,14 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
   }
 }
 
-/** Tells whether an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+/** True if an entry is a signed change: slices of moves follow from those, and end where no name is left. */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
-/** Queries of the report. Serials differ between generations, so clusters are compared by id. */
+/** Serials differ between generations, so clusters are compared by id. */
 function sqlOf(network: Network, { schema, journal, generation }: Tables) {
   const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`

@@ -80,7 +80,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   }
 }
 
-/** Condition on verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
+/** For verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
 const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
@@ -130,7 +130,7 @@ export async function takeRowsBack(client: pg.ClientBase, target: RewindTarget, 
   return true
 }
 
-/** Tells whether the journal in force has entries of the chain's dropped blocks. */
+/** True if the journal in force has entries of the chain's dropped blocks. */
 async function hasEntries(db: Queryable, { row, block }: RewindTarget): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM journal_heads h JOIN journal j ON j.network = h.network
       AND j.generation = h.generation AND j.chain = $2 AND j.block >= $3

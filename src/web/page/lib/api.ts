@@ -16,7 +16,7 @@ export interface Call {
   signal?: AbortSignal | undefined
 }
 
-/** Asks the service. A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */
+/** A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */
 export async function call<T>(path: string, { method, isTestnet, token, body, signal }: Call): Promise<T> {
   const options = { url: location.origin, testnet: isTestnet, timeoutMs: TIMEOUT_MS, retries: 0 }
   const transport = new Transport({ ...options, ...(token && { token }) })

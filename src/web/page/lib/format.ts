@@ -13,7 +13,7 @@ export function amountText(value: string, decimals: number): string {
 export const moneyOf = (value: string, { symbol, decimals } = { symbol: 'ETH', decimals: 18 }): string =>
   `${amountText(value, decimals)} ${symbol}`
 
-/** Typed units of a token in the smallest unit. @throws Error for anything but a number above zero */
+/** @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))

@@ -13,7 +13,7 @@ export interface Part<T> {
 /** Names that are read at once; one more says whether others follow. */
 const NAMES = 100
 
-/** Reads the names of an address that follow those known. @returns all of them */
+/** Reads the names that follow those known. @returns all of them */
 export async function readNames(
   address: string,
   known: readonly OwnedName[],

@@ -27,7 +27,7 @@ export interface Asked<T> {
 export interface Asking<T> {
   /** Pause before it is asked again; 0: once. */
   everyMs?: number
-  /** Tells whether an answer is the last. */
+  /** True if an answer is the last. */
   isLast?: (data: T) => boolean
 }
 
@@ -72,7 +72,7 @@ export function useAsked<T>(
   return asked
 }
 
-/** Asks for a path's answer on the network. @param path null for nothing yet */
+/** @param path null for nothing yet */
 export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
   const { isTestnet, get } = useNet()
   return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)

@@ -12,7 +12,7 @@ const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 /** Shortest address in base58 or bech32 of any chain. */
 const LEAST_ADDRESS_CHARS = 25
 
-/** Decides what a text is; null for an empty one. A name below a community is a name too. */
+/** Null for an empty text. A name below a community is a name too. */
 export function find(input: string): Found | null {
   const text = input.trim().replace(/\/$/, '')
   const lower = text.toLowerCase()
@@ -27,7 +27,7 @@ export function find(input: string): Found | null {
   return { text: lower, candidates: ['name'] }
 }
 
-/** Tells whether a path's second part is a transaction, and no name below the community `tx`. */
+/** True if a path's second part is a transaction, and no name below the community `tx`. */
 export const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
 

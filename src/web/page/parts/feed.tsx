@@ -47,7 +47,7 @@ function Item({ event }: { event: FeedEvent }) {
   )
 }
 
-/** Tells whether an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
+/** True if an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
 export const isTelling = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 

@@ -18,7 +18,6 @@ async function isKnownAddress(text: string, get: Get): Promise<boolean> {
   return type !== null && (clusterName !== null || !text.startsWith('0x'))
 }
 
-/** Path of what was searched for; the API decides where the form does not. */
 async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
   if (candidates[0] === 'cluster') {
     const path = await pathOfCluster(text, get)

@@ -54,7 +54,6 @@ interface HeadProps {
 const summaryOf = ({ wallets, createdAt }: Cluster): string =>
   `${wallets.length} public ${wallets.length === 1 ? 'wallet' : 'wallets'} · since ${createdAt.slice(0, 10)}`
 
-/** A name that nobody holds on this network: held on the other one, or free. */
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
   const elsewhere = useAsked<Cluster>(`${name} ${isTestnet}`, () =>
