@@ -153,7 +153,7 @@ test('a change reads the rules in force alone, however many there were: all othe
   const asked = vi.spyOn(pg.Client.prototype, 'query')
   await register(bob, 'ruled', 'one')
   await configure(bob, 'ruled')
-  const isOfRules = ([text]: readonly unknown[]) => typeof text === 'string' && text.includes('k(name, since)')
+  const isOfRules = ([sent]: readonly unknown[]) => String(Object(sent).text).includes('k(name, since)')
   const results = asked.mock.results.filter((_, i) => isOfRules(asked.mock.calls[i]!))
   asked.mockRestore()
   const read = await Promise.all(results.map(({ value }) => value as unknown as Promise<pg.QueryResult>))

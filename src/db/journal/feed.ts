@@ -160,7 +160,7 @@ export type FeedCheckpoint = Omit<Plain<StoredCheckpoint>, 'network'>
 /** Events between two checkpoints that are kept; between the last of them and the newest none is. */
 export const CHECKPOINT_EVERY = 10_000
 
-/** What follows the feed of the generation in force: its first `count` events are done. */
+/** A follower of the feed of the generation in force: its first `count` events are done. */
 export interface FollowedFeed {
   generation: number
   count: number
@@ -244,7 +244,10 @@ const ADD_COPIED = `INSERT INTO feed_events
   FROM unnest($3::int8[], $4::jsonb[], $5::text[]) AS e(number, event, type)
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
-/** Copies events, in their v1 JSON, behind those that are copied; those of other generations go. @throws LostLeadershipError */
+/**
+ * Copies events, in their v1 JSON, behind those that are copied; those of other generations go.
+ * @throws LostLeadershipError
+ */
 export async function copyEvents(
   { pool, network, epoch }: OfLeader,
   generation: number,

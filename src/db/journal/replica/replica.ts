@@ -1,13 +1,12 @@
 import { ENTRY_KIND } from '../../../registry/journal/entry.js'
-import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { wordOf } from '../../pg/codes.js'
+import type { Network } from '../../../registry/primitives/network.js'
 import { execute, type Queryable, query, readRows } from '../../pg/rows.js'
 
 /** Networks that were imported, each with the block of the hub at which its names' owners were proved, 0 before. */
 export async function readReplicas(db: Queryable): Promise<Map<Network, number>> {
   const text = 'SELECT network, proved_block AS block FROM journal_heads WHERE proved_block IS NOT NULL'
-  const rows = await readRows<{ network: number; block: number }>(db, text)
-  return new Map(rows.map(({ network, block }) => [wordOf(NETWORK_CODE, network), block]))
+  const rows = await readRows<{ network: Network; block: number }>(db, text)
+  return new Map(rows.map(({ network, block }) => [network, block]))
 }
 
 const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
