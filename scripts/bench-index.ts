@@ -1,16 +1,14 @@
 /**
- * `npm run bench:index -- 50000`: registrations per second from nothing, and the daemon's peak memory, beside two bare
- * loops over the same chain in the same run. docs/benchmarks.md says what is measured.
+ * `npm run bench:index -- 50000`: registrations per second from nothing, and the daemon's peak memory, beside a bare
+ * loop over the same chain in the same run. docs/benchmarks.md says what is measured.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { BID_TOPIC } from '../src/chains/evm/decodeLogs.js'
 import { createDatabase, dropDatabase } from '../src/testing/processes/postgres.js'
 import { type Bench, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
-import type { LoopKind } from './bench/loop.js'
 import {
   buildLoop,
   countRegistrations,
@@ -29,7 +27,7 @@ const USAGE = `usage: npm run bench:index -- [registrations] [options]
   --cli <file>    another build's command line (.js or .ts) instead of a fresh build
   --profile <dir> CPU profiles of the daemon go there`
 
-type Phase = 'daemon' | LoopKind
+type Phase = 'daemon' | 'viem'
 interface Result {
   perS: number
   /** Processor time per registration, in microseconds: comparable even when other programs use the machine too. */
@@ -64,9 +62,9 @@ async function main(bench: Bench): Promise<void> {
   onEnd(() => chain.anvil.stop())
   console.log(`${thousands(registrations)} registrations in blocks ${chain.startBlock} to ${chain.lastBlock}, counted`)
 
-  const results: Record<Phase, Result[]> = { daemon: [], viem: [], hand: [] }
+  const results: Record<Phase, Result[]> = { daemon: [], viem: [] }
   const profiling = values.profile ? { profileDir: resolve(values.profile) } : {}
-  const phases: Phase[] = values['no-floor'] ? ['daemon'] : ['daemon', 'viem', 'hand']
+  const phases: Phase[] = values['no-floor'] ? ['daemon'] : ['daemon', 'viem']
   for (let run = 1; run <= runs; run++) {
     for (const phase of phases) {
       const database = `${phase}_${run}`
@@ -75,7 +73,7 @@ async function main(bench: Bench): Promise<void> {
       const result =
         phase === 'daemon'
           ? await measureDaemon({ cli, home, chain, databaseUrl, ...profiling })
-          : await measureLoop(loop, phase, { chain, databaseUrl, home })
+          : await measureLoop(loop, { chain, databaseUrl, home })
       results[phase].push(result)
       console.log(
         `run ${run}, ${TITLE[phase]}: ${thousands(result.perS)}/s, ${result.cpuUs.toFixed(1)} + ${result.serverCpuUs.toFixed(1)} µs, peak ${mib(result)} MiB`,
@@ -109,13 +107,12 @@ async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]):
 
 async function measureLoop(
   loop: string,
-  kind: LoopKind,
   { chain, databaseUrl, home }: { chain: BenchChain; databaseUrl: string; home: string },
 ): Promise<Result> {
   const { rpcUrl, hub, startBlock, lastBlock } = chain
-  const job = { kind, rpcUrl, hub, topic: BID_TOPIC, startBlock, lastBlock, databaseUrl }
+  const job = { rpcUrl, hub, startBlock, lastBlock, databaseUrl }
   const { rows, peakKib, ...took } = await runLoop(loop, job, home)
-  checkCount(`the ${kind} loop`, rows)
+  checkCount('the viem loop', rows)
   return { ...perRegistration(took), peakKib }
 }
 
@@ -131,7 +128,6 @@ function checkCount(who: string, rows: number): void {
 const TITLE: Record<Phase, string> = {
   daemon: 'clusterd start',
   viem: 'viem getLogs + COPY',
-  hand: 'words cut by hand + COPY',
 }
 const mib = ({ peakKib }: { peakKib: number }): string => (peakKib / 1_024).toFixed(0)
 
@@ -150,13 +146,10 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
   ])
   if (phases.length === 1) return
   const rates = (phase: Phase) => results[phase].map(({ perS }) => perS)
-  for (const phase of ['viem', 'hand'] as const) {
-    // the more per second, the less time
-    const ratios = byRun(rates(phase), rates('daemon'))
-    recordFigure({ title: `index, beside ${TITLE[phase]}`, floor: TITLE[phase], ratios })
-  }
-  const ratio = (phase: LoopKind) => median(byRun(rates('daemon'), rates(phase))).toFixed(2)
-  console.log(`ratio of the daemon to the viem loop ${ratio('viem')}, to the loop by hand ${ratio('hand')}`)
+  // the more per second, the less time
+  const ratios = byRun(rates('viem'), rates('daemon'))
+  recordFigure({ title: `index, beside ${TITLE.viem}`, floor: TITLE.viem, ratios })
+  console.log(`ratio of the daemon to the viem loop ${median(byRun(rates('daemon'), rates('viem'))).toFixed(2)}`)
 }
 
 await runBench(main)

@@ -16,13 +16,11 @@ import { writeTable } from './bench/page.js'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const RATIOS = new URL('./bench/ratios.json', import.meta.url)
 const USAGE = `usage: npm run bench -- [options]
-  --quick    smaller sizes: minutes less, ratios that vary more
   --check    fail where a ratio got worse than scripts/bench/ratios.json allows
-  --hold     write the ratios of this run to scripts/bench/ratios.json, the full ones to docs/performance.md too`
+  --hold     write the ratios of this run to scripts/bench/ratios.json and docs/performance.md`
 
 const { values } = parseArgs({
   options: {
-    quick: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     hold: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -33,18 +31,7 @@ if (values.help) {
   process.exit(0)
 }
 
-/** Benchmarks with their sizes. */
-const BENCHES = values.quick
-  ? {
-      'bench-index': ['20000'],
-      'bench-live': ['--blocks', '40'],
-      'bench-api': ['--registrations', '10000', '--seconds', '2', '--tokens', '200', '--connections', '32'],
-      'bench-idle': ['--seconds', '15'],
-    }
-  : {
-      ...{ 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'] },
-      'bench-idle': [],
-    }
+const BENCHES = { 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-idle': [] }
 
 /** Runs a benchmark to its end, with its output. @throws Error when it fails */
 async function run(name: string, args: readonly string[], figuresFile: string): Promise<void> {
@@ -84,28 +71,24 @@ function tableOf(figures: readonly Figure[], held: Held): string[][] {
   ]
 }
 
-const size = values.quick ? 'quick' : 'full'
-const all = JSON.parse(readFileSync(RATIOS, 'utf8')) as Record<typeof size, Held>
-const held = all[size]
+const held = JSON.parse(readFileSync(RATIOS, 'utf8')) as Held
 const { machine, figures } = await measure()
 console.log('\nTimes the floor of the same run, median (least to most)')
 printTable(tableOf(figures, held))
 mkdirSync(join(ROOT, 'artifacts'), { recursive: true })
 const results = {
-  ...{ machine, at: new Date().toISOString(), isQuick: values.quick },
+  ...{ machine, at: new Date().toISOString() },
   figures: figures.map((figure) => ({ ...figure, ...spreadOf(figure) })),
 }
 writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify(results, null, 2)}\n`)
 if (values.hold) {
   const ratios = figures.map(({ title, ratios: ofRuns }) => [title, Number(median(ofRuns).toFixed(2))])
-  const holding = Object.fromEntries(ratios)
-  writeFileSync(RATIOS, `${JSON.stringify({ ...all, [size]: holding }, null, 2)}\n`)
-  if (!values.quick)
-    writeTable(
-      'figures',
-      machine,
-      tableOf(figures, held).map((cells) => cells.toSpliced(4, 1)),
-    )
+  writeFileSync(RATIOS, `${JSON.stringify(Object.fromEntries(ratios), null, 2)}\n`)
+  writeTable(
+    'figures',
+    machine,
+    tableOf(figures, held).map((cells) => cells.toSpliced(4, 1)),
+  )
 }
 if (values.check) for (const line of unheld(figures, held)) console.log(line)
 const worse = values.check ? regressions(figures, held) : []

@@ -26,20 +26,7 @@ const CEILING_MB = 150
 const run = promisify(execFile)
 
 /** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
-const PACKED = [
-  'dist/cli.js',
-  'dist/client/index.js',
-  'dist/client/index.d.ts',
-  'dist/contracts/index.js',
-  'dist/contracts/index.d.ts',
-  'dist/libraries/LICENSES',
-  'dist/testing/index.js',
-  'dist/testing/index.d.ts',
-  'prisma/migrations/migration_lock.toml',
-  'contracts/evm/src/Hub.sol',
-  'README.md',
-  'LICENSE',
-]
+const PACKED = ['dist/libraries/LICENSES', 'contracts/evm/src/Hub.sol', 'README.md', 'LICENSE']
 const NOT_PACKED = /^(src|test|scripts|node_modules|\.clusterd|\.ci)\/|^(?!examples\/).*\.test\./
 
 const work = mkdtempSync(join(tmpdir(), 'clusterd-package-'))

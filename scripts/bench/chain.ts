@@ -11,10 +11,8 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../contracts/evm/artifacts/local/BidEmitter.js'
-import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
-import { rawLogs } from './rawLogs.js'
 
 const BIDS_A_TRANSACTION = 500
 const SINGLES_A_BLOCK = 100
@@ -96,7 +94,12 @@ export async function fillChain(
   await testClient.mine({ blocks: Math.max(CONFIRMATION_BLOCKS, LEAST_BLOCKS - lastBlock) })
   const startBlock = Number(deployed.block)
   const registrations = bulk + singles
-  const logged = await countBids(rpcUrl, hub, startBlock, lastBlock)
+  let logged = 0
+  for (let from = startBlock; from <= lastBlock; from += COUNT_BLOCKS) {
+    const range = { fromBlock: BigInt(from), toBlock: BigInt(Math.min(lastBlock, from + COUNT_BLOCKS - 1)) }
+    logged += (await publicClient.getContractEvents({ address: hub, abi: bidEmitterAbi, eventName: 'Bid', ...range }))
+      .length
+  }
   if (logged !== registrations) throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
   const config = {
     ...{ network: 'mainnet', label: '1', role: 'hub', chainId: CHAIN_ID, rpcUrls: [rpcUrl], contract: hub, startBlock },
@@ -111,12 +114,4 @@ export async function fillChain(
   }
   const chainsFile = { chains: [config] }
   return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile, singles: hashes, mineBids }
-}
-
-async function countBids(rpcUrl: string, hub: Hex, from: number, to: number): Promise<number> {
-  let count = 0
-  for (let block = from; block <= to; block += COUNT_BLOCKS) {
-    count += (await rawLogs(rpcUrl, { hub, topic: BID_TOPIC }, block, Math.min(to, block + COUNT_BLOCKS - 1))).length
-  }
-  return count
 }

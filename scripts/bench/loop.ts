@@ -8,7 +8,6 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { createPublicClient, type Hex, http, parseAbiItem } from 'viem'
 import { serverCpuMs } from './bench.js'
-import { rawLogs } from './rawLogs.js'
 
 /** Blocks per range: 5,000 logs, as in the daemon's batches, below viem's limit of 10 MiB per answer. */
 const RANGE_BLOCKS = 10
@@ -17,13 +16,9 @@ const CREATE_TABLE = `CREATE TABLE registrations (
   tx_hash bytea NOT NULL, PRIMARY KEY (block, log_index))`
 const COPY = 'COPY registrations (block, log_index, sender, amount, name, tx_hash) FROM STDIN'
 
-export type LoopKind = 'viem' | 'hand'
-
 export interface LoopJob {
-  kind: LoopKind
   rpcUrl: string
   hub: Hex
-  topic: Hex
   startBlock: number
   lastBlock: number
   databaseUrl: string
@@ -39,9 +34,6 @@ export interface LoopResult {
   peakKib: number
 }
 
-/** Lines of a range in COPY's text format, and their number. */
-type ReadRange = (from: number, to: number) => Promise<{ text: string; rows: number }>
-
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 
 /** The name in a word: its bytes up to the first zero. */
@@ -51,28 +43,16 @@ const nameOf = (hex: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-function viemReader({ rpcUrl, hub }: LoopJob): ReadRange {
+/** Reads the lines of a range in COPY's text format, and their number. */
+function viemReader({ rpcUrl, hub }: LoopJob) {
   const client = createPublicClient({ transport: http(rpcUrl) })
-  return async (from, to) => {
+  return async (from: number, to: number) => {
     const fromBlock = BigInt(from)
     const logs = await client.getLogs({ address: hub, event: bidEvent, strict: true, fromBlock, toBlock: BigInt(to) })
     let text = ''
     for (const { blockNumber, logIndex, transactionHash, args } of logs) {
       const name = nameOf(args.name.slice(2))
       text += `${blockNumber}\t${logIndex}\t\\\\x${args.from.slice(2)}\t${args.amount}\t${name}\t\\\\x${transactionHash.slice(2)}\n`
-    }
-    return { text, rows: logs.length }
-  }
-}
-
-function handReader({ rpcUrl, hub, topic }: LoopJob): ReadRange {
-  return async (from, to) => {
-    const logs = await rawLogs(rpcUrl, { hub, topic }, from, to)
-    let text = ''
-    for (const { data, blockNumber, logIndex, transactionHash } of logs) {
-      const amount = BigInt(`0x${data.slice(66, 130)}`)
-      const name = nameOf(data.slice(130, 194))
-      text += `${Number(blockNumber)}\t${Number(logIndex)}\t\\\\x${data.slice(2, 66)}\t${amount}\t${name}\t\\\\x${transactionHash.slice(2)}\n`
     }
     return { text, rows: logs.length }
   }
@@ -91,7 +71,7 @@ async function run(job: LoopJob): Promise<LoopResult> {
   await client.connect()
   await client.query(CREATE_TABLE)
   await client.query('CREATE INDEX ON registrations (name)')
-  const read = job.kind === 'viem' ? viemReader(job) : handReader(job)
+  const read = viemReader(job)
   let rows = 0
   let next = read(job.startBlock, job.startBlock + RANGE_BLOCKS - 1)
   for (let from = job.startBlock; from <= job.lastBlock; from += RANGE_BLOCKS) {

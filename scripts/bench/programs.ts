@@ -195,7 +195,7 @@ export function buildLoop(onEnd: Bench['onEnd']): string {
   const outDir = join(ROOT, `dist-bench-loop-${process.pid}`)
   mkdirSync(outDir)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
-  for (const name of ['loop', 'rawLogs', 'bench']) {
+  for (const name of ['loop', 'bench']) {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url), 'utf8')
     writeFileSync(join(outDir, `${name}.js`), transformSync(source, { loader: 'ts', target: 'es2022' }).code)
   }
@@ -213,7 +213,7 @@ export async function runLoop(file: string, job: LoopJob, home: string): Promise
     cwd: ROOT,
   })
   const { code } = await child.exited
-  if (code !== 0) throw new Error(`running the ${job.kind} loop: ${child.logTail().trim()}`)
+  if (code !== 0) throw new Error(`running the loop: ${child.logTail().trim()}`)
   const result = JSON.parse(child.logTail()) as LoopResult
   return { ...result, ms: result.doneMs - spawnedMs }
 }

@@ -131,7 +131,7 @@ describe('an airdrop', () => {
     const file = csv(...rows(), 'nobody,5', `${alice.address},0`)
     const { code, stderr } = await clusterd('load', file, '--community', community, '--chain', '1')
     expect(code).toBe(1)
-    expect(stderr).toContain(`${file}:35 has no EVM or Solana address`)
+    expect(stderr).toContain(`${file}:35 has no address of a wallet that can sign in`)
     expect(stderr).toContain(`${file}:36 has no amount above zero in base units`)
     expect(stderr).toContain(`Nothing is loaded: ${file} has 2 bad lines.`)
     expect(await ask(alice)).toMatchObject({ error: 'not_found' })
