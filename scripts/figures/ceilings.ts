@@ -10,7 +10,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   client: 936,
   config: 1_314,
   contracts: 48,
-  db: 6_836,
+  db: 6_865,
   ens: 249,
   indexer: 2_199,
   ops: 1_092,

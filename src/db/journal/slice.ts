@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Head, Keys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import { byteaArray } from '../pg/arrays.js'
 import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { holderOf } from '../pg/prepared.js'
@@ -112,7 +113,8 @@ async function probe(
     SELECT 'cluster', k.ord::int, c.serial, NULL
     FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
       SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
-  return readRows<Found>(db, { name: `probe_${network}`, text }, [names, addresses, ids])
+  const values = [names, byteaArray(addresses), byteaArray(ids)]
+  return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
 /** Each further probe of a wallet asks for twice as many. */

@@ -1,6 +1,32 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable } from './rows.js'
 
+const BYTEA_OID = 17
+const HEADER_BYTES = 20
+const NULL_LENGTH = -1
+
+/**
+ * Byte strings as a parameter of type bytea[], in PostgreSQL's binary form (`array_recv`): number of dimensions, null
+ * flag, element type, size and lower bound, then each element behind its length. The driver sends a Buffer unchanged;
+ * its own text form costs a catch-up a tenth of its time.
+ */
+export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
+  const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
+  const array = Buffer.allocUnsafe(bytes)
+  array.writeInt32BE(1, 0)
+  array.writeInt32BE(Number(elements.includes(null)), 4)
+  array.writeInt32BE(BYTEA_OID, 8)
+  array.writeInt32BE(elements.length, 12)
+  array.writeInt32BE(1, 16)
+  let at = HEADER_BYTES
+  for (const element of elements) {
+    at = array.writeInt32BE(element?.length ?? NULL_LENGTH, at)
+    if (element) array.set(element, at)
+    at += element?.length ?? 0
+  }
+  return array
+}
+
 /** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
 export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
 
@@ -13,7 +39,8 @@ export const named = <Item>(type: string, ...properties: (keyof Item & string)[]
 
 /** An array as a parameter. Numbers, their digits and booleans need no quotes, which the driver would put. */
 function arrayOf(type: string, values: readonly unknown[]): unknown {
-  if (type === 'bytea' || type === 'text' || type === 'jsonb') return values
+  if (type === 'bytea') return byteaArray(values as readonly (Uint8Array | null)[])
+  if (type === 'text' || type === 'jsonb') return values
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
