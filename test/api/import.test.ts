@@ -10,7 +10,7 @@ import { runCli } from '../support/cli.js'
 import { serve } from '../support/httpServer.js'
 import { memberOf } from './members.js'
 import { mirrorOf, readFeed } from './mirror.js'
-import { bid, freshName, secondApi, START_MS, useApi } from './support.js'
+import { bid, freshName, randomAddress, secondApi, START_MS, useApi } from './support.js'
 import { walk } from './walk.js'
 
 const world = useApi()
@@ -151,6 +151,46 @@ describe('an import of an export', () => {
     )
     await server.stop()
   })
+
+  it('refuses events that no service tells', async () => {
+    const { url } = await emptyDatabase('forged')
+    const [mallory, alice, zero] = [randomAddress(), randomAddress(), `0x${'00'.repeat(20)}`]
+    const cluster = (digit: string) => `0x${digit.repeat(64)}`
+    const event = (type: string, data: object, from = mallory) => ({ type, from, data })
+    const made = (of: string, wallet: string) => [
+      event('CREATE_CLUSTER', { cluster_id: of }, wallet),
+      event(
+        'ADD_WALLET',
+        { name: 'main', address: wallet, cluster_id: of, is_verified: true, is_backed_up: false },
+        wallet,
+      ),
+    ]
+    const registered = (from: string, of = cluster('1')) =>
+      event('REGISTER_NAME', { name: 'alice', wei_amount: '1', cluster_id: of }, from)
+    const moved = (from: string, to: string) => event('TRANSFER_NAME', { name: 'alice', to, from_cluster_id: from })
+    const both = [...made(cluster('1'), mallory), ...made(cluster('2'), alice)]
+    const bitcoin = 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l'
+    const listed = Array.from({ length: 1_000 }, (_, i) =>
+      event('ADD_WALLET', {
+        ...{ name: `w-${i}`, address: randomAddress(), cluster_id: cluster('1') },
+        ...{ is_verified: false, is_backed_up: false },
+      }),
+    )
+    const forged: Record<string, readonly ReturnType<typeof event>[]> = {
+      'a name of nobody': [...both, registered(zero)],
+      'a name in a cluster of others': [...both, registered(alice)],
+      'a bid of a wallet that can make none': [...made(cluster('1'), bitcoin), registered(bitcoin)],
+      'a name that was never registered moves': [...both, moved(cluster('1'), cluster('2'))],
+      'a name moves that others hold': [...both, registered(mallory), moved(cluster('2'), cluster('1'))],
+      'more wallets than a cluster takes': [...made(cluster('1'), mallory), ...listed],
+    }
+    for (const [what, events] of Object.entries(forged)) {
+      const told = events.map(({ type, from, data }, i) =>
+        JSON.stringify({ id: `m-1-${i + 1}`, type, from, data, isTestnet: false, timestamp: START_MS + i }),
+      )
+      await expect(importLines(url, told), what).rejects.toThrow('fits no state of the feed before it')
+    }
+  }, 60_000)
 
   it('is refused by a database with a journal of its own', async () => {
     await expect(run(world.postgres.url, 'import', file)).rejects.toThrow('a journal of mainnet of its own')

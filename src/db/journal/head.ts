@@ -47,7 +47,7 @@ const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
 const LOCK_CAUGHT_UP = locked('lock_caught_up', `${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
-  WHERE h.network = $1 AND l.epoch = $2 FOR UPDATE OF h FOR KEY SHARE OF l`
+  WHERE h.network = $1 AND l.epoch = $2 AND h.proved_block IS NULL FOR UPDATE OF h FOR KEY SHARE OF l`
 const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */

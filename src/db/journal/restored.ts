@@ -57,7 +57,7 @@ const entryOf = (seq: string): string =>
 /** Heads, each with the entry that has the number of the one that was seen. */
 const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
-  WHERE NOT pg_is_in_recovery()`
+  WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
 /**
  * Creates a process's memory of a database: the newest entry of each network. Where that is another one, or is missing,

@@ -2,7 +2,7 @@ import { encodeChange } from '../journal/change.js'
 import { type ChangeEvent, encodeBidEffects, encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import { eventWriter, type FeedItem, type PublicEvent } from '../journal/events.js'
 import { RULES } from '../journal/ruleset.js'
-import { addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
+import { addressOfWord, addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, nameToWord, parseName } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
@@ -25,6 +25,8 @@ export interface ToldEvent extends Pick<FeedItem, 'number' | 'actor' | 'atMs'> {
 }
 
 const EVENT_ID = /^[mt]-([1-9]\d{0,8})-([1-9]\d{0,14})$/
+/** The last time that a date can have. */
+const LAST_MS = 8_640_000_000_000_000
 const CLUSTER_ID = /^0x[0-9a-f]{64}$/
 
 /**
@@ -60,7 +62,8 @@ export function createTeller(network: Network): (line: string) => { told: ToldEv
       const isIt = ids.every((one) => CLUSTER_ID.test(one)) && (ids.length > 0 || type === 'REGISTER_COMMUNITY_NAME')
       const isNamed = isName(name) && isName(community) && id[0] === NETWORK_LETTER[network]
       const isWritten = write({ number: told.number, event, actor, atMs, place: 0, count: 1 }) === line
-      if (isIt && isNamed && isWritten && Number.isSafeInteger(atMs) && atMs >= 0) return { told, json }
+      if (isIt && isNamed && isWritten && Number.isSafeInteger(atMs) && atMs >= 0 && atMs <= LAST_MS)
+        return { told, json }
     } catch {
       // any text may come, and what is made of it fails in many ways
     }
@@ -107,10 +110,14 @@ const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equa
 export function keysOfTold(entries: readonly ToldEvent[][]): Keys {
   const keys = keysOf([])
   const made = new Set<string>()
-  for (const { event, ids, actor } of entries.flat()) {
-    if (event.type === 'CREATE_CLUSTER') made.add(ids[0]!)
-    for (const id of ids) if (!made.has(id)) keys.clusterIds.add(keyOf(fromHex(id)))
-    if (event.type === 'REGISTER_COMMUNITY_NAME' && actor) keys.wallets.add(keyOf(actor))
+  for (const entry of entries) {
+    for (const { event, ids, actor } of entry) {
+      if (event.type === 'CREATE_CLUSTER') made.add(ids[0]!)
+      for (const id of ids) if (!made.has(id)) keys.clusterIds.add(keyOf(fromHex(id)))
+      if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
+      const asks = event.type === 'REGISTER_COMMUNITY_NAME' || (event.type === 'REGISTER_NAME' && entry.length === 1)
+      if (asks && actor) keys.wallets.add(keyOf(actor))
+    }
   }
   return keys
 }
@@ -177,12 +184,17 @@ function apply(work: Work, { event, ids, actor, number }: ToldEvent): void {
   }
   event.cluster = cluster!
   if (event.type === 'REGISTER_NAME') {
+    // a bid names a wallet of EVM or Solana, and goes to the cluster in which that is verified
+    const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
+    if (!isBidder || work.verified.get(keyOf(actor))?.cluster !== cluster) throw misfit()
+    work.owners.set(event.name, event.cluster)
     changes.names.push({ seq, txKey: null, name: event.name, cluster, outcome: 'won' })
     return
   }
   if (event.type === 'TRANSFER_NAME') {
-    if (from === null) throw misfit()
+    if (from === null || work.owners.get(event.name) !== from) throw misfit()
     event.from = from
+    work.owners.set(event.name, event.cluster)
     changes.nameMoves.push({ name: event.name, cluster: event.cluster, updatedSeq: seq })
     return
   }
@@ -194,9 +206,10 @@ type WalletEvent = Exclude<ChangeEvent, { type: 'CREATE_CLUSTER' | 'TRANSFER_NAM
 function applyToWallet(work: Work, event: WalletEvent, misfit: () => Error): void {
   const { seq } = work.changes.head
   const { cluster, wallet: address } = event
-  const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
+  const { wallets } = wholeCluster(work, cluster)
+  const entry = wallets.get(keyOf(address))
   if (event.type === 'ADD_WALLET') {
-    if (entry) throw misfit()
+    if (entry || wallets.size >= work.rules.maxClusterWallets) throw misfit()
     const { name, isVerified, isBackedUp } = event
     const [isPrivate, createdSeq, updatedSeq] = [false, seq, seq]
     setWallet(work, { cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq })

@@ -53,6 +53,8 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
 
   /** Writes what has come where it is much, but for the last entry, which may go on. */
   async function flush(least = BATCH_EVENTS): Promise<void> {
+    // the server ends a transaction that is silent for long, as while known events are read again
+    if (at.count <= known.count) await client.query('SELECT')
     if (events.length < least) return
     const entries = entriesOf(events)
     events = (least > 0 && entries.pop()) || []
