@@ -156,7 +156,7 @@ describe('an import of an export', () => {
     const { url } = await emptyDatabase('forged')
     const [mallory, alice, zero] = [randomAddress(), randomAddress(), `0x${'00'.repeat(20)}`]
     const cluster = (digit: string) => `0x${digit.repeat(64)}`
-    const event = (type: string, data: object, from = mallory) => ({ type, from, data })
+    const event = (type: string, data: object, from: string = mallory) => ({ type, from, data })
     const made = (of: string, wallet: string) => [
       event('CREATE_CLUSTER', { cluster_id: of }, wallet),
       event(
