@@ -1,6 +1,6 @@
 /**
  * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and
- * bare node:http, each a process of its own, in the same run. docs/benchmarks.md says what is measured.
+ * bare node:http, each a process of its own, in the same run. docs/measure/benchmarks.md says what is measured.
  */
 import { Agent } from 'node:http'
 import { resolve } from 'node:path'

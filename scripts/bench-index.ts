@@ -1,6 +1,6 @@
 /**
  * `npm run bench:index -- 50000`: registrations per second from nothing, and the daemon's peak memory, beside a bare
- * loop over the same chain in the same run. docs/benchmarks.md says what is measured.
+ * loop over the same chain in the same run. docs/measure/benchmarks.md says what is measured.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'

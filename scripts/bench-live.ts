@@ -1,6 +1,6 @@
 /**
  * `npm run bench:live`: the time from a block to its registrations' answers over HTTP, at few and at many a block,
- * beside a bare follower of the same chain in the same run. docs/benchmarks.md says what is measured.
+ * beside a bare follower of the same chain in the same run. docs/measure/benchmarks.md says what is measured.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

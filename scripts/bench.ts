@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: all benchmarks one after the other, each beside its floor in the same run, as a table and as
  * artifacts/bench.json; `--check` compares the ratios with those in scripts/bench/ratios.json and fails where one got
- * worse. docs/benchmarks.md says what is measured.
+ * worse. docs/measure/benchmarks.md says what is measured.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const RATIOS = new URL('./bench/ratios.json', import.meta.url)
 const USAGE = `usage: npm run bench -- [options]
   --check    fail where a ratio got worse than scripts/bench/ratios.json allows
-  --hold     write the ratios of this run to scripts/bench/ratios.json and docs/performance.md`
+  --hold     write the ratios of this run to scripts/bench/ratios.json and docs/measure/performance.md`
 
 const { values } = parseArgs({
   options: {

@@ -144,7 +144,7 @@ async function runsWorld(folder: string): Promise<void> {
   await world.end('SIGINT')
 }
 
-/** The example of docs/local-world.md. */
+/** The example of docs/use/local-world.md. */
 const isLibrary = (folder: string) => runExample(folder, 'local-world', {})
 
 /** Runs an example with the installed package: type-checked first. @param example its path, without extension */

@@ -4,7 +4,7 @@ import { SHOWN_AS } from '../src/api/v0.1/events.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
- * Writes docs/events.md from the event schemas of both versions; with --check only compares it.
+ * Writes docs/use/events.md from the event schemas of both versions; with --check only compares it.
  *
  *   npm run events-doc [-- --check]
  */
@@ -144,7 +144,7 @@ ${example}
 
 The checkpoint follows the feed within seconds, and starts anew with each generation. \`?count=n\` answers the newest one that is
 over no more than n events, of those that are kept: every ten thousandth, and the newest. It is never over what could still
-change: only confirmed entries are events. [test/vectors/feed](../test/vectors/feed/checkpoint.json) has events with their hashes.
+change: only confirmed entries are events. [test/vectors/feed](../../test/vectors/feed/checkpoint.json) has events with their hashes.
 `
 
-writeOrCheck('docs/events.md', text, 'events-doc')
+writeOrCheck('docs/use/events.md', text, 'events-doc')

@@ -6,7 +6,7 @@ import { createOutboxMetrics } from '../src/relayer/metrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
- * Writes docs/metrics.md from the metrics that the daemon registers; with --check only compares it.
+ * Writes docs/run/metrics.md from the metrics that the daemon registers; with --check only compares it.
  *
  *   npm run metrics-doc [-- --check]
  */
@@ -42,4 +42,4 @@ createProcessMetrics(registry, () => {
   throw new Error('nothing is read here')
 })
 createWebhookMetrics(registry)
-writeOrCheck('docs/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')
+writeOrCheck('docs/run/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

@@ -148,7 +148,7 @@ describe("Grafana's dashboard", () => {
       panels: { targets?: { expr: string; legendFormat: string }[] }[]
     }
     const labelsOf = new Map(
-      [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm)].map(
+      [...readFileSync('docs/run/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm)].map(
         ([, name, labels]) => [name!, labels!.split(', ')],
       ),
     )

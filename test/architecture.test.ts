@@ -5,8 +5,8 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
 /**
- * Holds the import directions of docs/architecture.md: imports point downwards only. A room is a folder of src; a file
- * that lies in src itself is a room of its own.
+ * Holds the import directions of docs/build/architecture.md: imports point downwards only. A room is a folder of src; a
+ * file that lies in src itself is a room of its own.
  */
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 

@@ -117,8 +117,8 @@ describe.each(TEXTS)('%s', (path) => {
   })
 })
 
-describe('docs/configuration.md', () => {
-  const text = read('docs/configuration.md')
+describe('docs/run/configuration.md', () => {
+  const text = read('docs/run/configuration.md')
 
   it('has every variable, with its default and its greatest value', () => {
     const own = /^CLUSTERD_(TEST_WALLET|FAILPOINT)$/ // of our launcher and tests
@@ -161,12 +161,12 @@ it('messages and help name commands, options and documents that there are', () =
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   const sources = files.filter((file) => /^(?!.*generated).*\.tsx?$/.test(file)).map((file) => read(`src/${file}`))
   expect(sources.flatMap(namedInSource)).toEqual([])
-  const documents = sources.flatMap((text) => text.match(/\bdocs\/[\w.-]+\.md\b/g) ?? [])
+  const documents = sources.flatMap((text) => text.match(/\bdocs\/[\w./-]+\.md\b/g) ?? [])
   expect(documents.filter((path) => !DOCUMENTS.includes(path))).toEqual([])
 })
 
-it('docs/client.md has every code of an error, beside its status', () => {
-  const rows = rowsOf(read('docs/client.md'))
+it('docs/use/client.md has every code of an error, beside its status', () => {
+  const rows = rowsOf(read('docs/use/client.md'))
   const missing = Object.entries(ERROR_STATUS).filter(
     ([code, status]) => !rows.some((row) => row[0]!.includes(String(status)) && row[1]?.includes(`\`${code}\``)),
   )

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const PAGE = new URL('../../docs/performance.md', import.meta.url)
+const PAGE = new URL('../../docs/measure/performance.md', import.meta.url)
 
 /**
  * Puts a table, with the machine and the day, behind its mark in a page; numbers flush right.
- * @param page docs/performance.md where none is named
+ * @param page docs/measure/performance.md where none is named
  */
 export function writeTable(
   mark: string,

@@ -15,7 +15,7 @@ export type Registration = Extract<FeedEvent, { type: 'REGISTER_NAME' }>
 const HASH_BYTES = 32
 
 /**
- * Holds events, from the first one of their generation on, against a checkpoint (docs/events.md).
+ * Holds events, from the first one of their generation on, against a checkpoint (docs/use/events.md).
  * @returns the registrations among them
  * @throws ClusterdError feed_mismatch for another feed, or one that ends before
  */

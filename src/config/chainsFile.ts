@@ -205,7 +205,7 @@ function textOf(file: string): string {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT')
       throw new ConfigError(
-        `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/configuration.md shows its form).`,
+        `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/run/configuration.md shows its form).`,
       )
     throw new ConfigError(`The chains file ${file} can not be read (${code}): let this user read it, or name another.`)
   }

@@ -25,7 +25,7 @@ export function wishesOf({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
-      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/deploying.md).`,
+      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/run/deploying.md).`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
   const wishes = ours.map((chain) => {

@@ -148,7 +148,7 @@ const variables = z.object({
   LIMIT_KEYS_DAY: limit.default(10),
   /** Webhooks may lead to private addresses, and without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
-  /** The indexer keeps the views of `registry_v1` (docs/sql.md). */
+  /** The indexer keeps the views of `registry_v1` (docs/use/sql.md). */
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
@@ -246,7 +246,7 @@ export function loadEnvFile(): void {
   if (!isOfLocalWorld() && existsSync('.env')) process.loadEnvFile('.env')
 }
 
-/** Variables that `clusterd dev` passes on to the daemon of its world (docs/configuration.md names them). */
+/** Variables that `clusterd dev` passes on to the daemon of its world (docs/run/configuration.md names them). */
 const PASSED_ON =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 

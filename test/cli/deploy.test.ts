@@ -20,7 +20,7 @@ describe('the systemd unit', () => {
     expect(unit.get('ExecStart')).toBe(`/usr/bin/node ${NODE_FLAGS.join(' ')} ${PROGRAM} start`)
     expect(unit.get('EnvironmentFile')).toBe(`${unit.get('WorkingDirectory')}/.env`)
     expect(unit.get('User')).toBe('clusterd')
-    expect(unit.get('Documentation')).toContain('docs/operations.md')
+    expect(unit.get('Documentation')).toContain('docs/run/operations.md')
   })
 
   it('waits longer than a drain takes, and leaves room for sockets', () => {

@@ -52,13 +52,13 @@ describe('the lines of the README that resolve a name', () => {
   })
 })
 
-describe('the quick start of docs/client.md', () => {
+describe('the quick start of docs/use/client.md', () => {
   it('runs as it stands, on the local world', async () => {
     // an account of the test's own, since others send from those of the world
     const key = generatePrivateKey()
     const { hub } = world().networks.mainnet
     await fund(hub, hub.chainId, [privateKeyToAccount(key).address])
-    const code = blockOf('docs/client.md', 'js').replace('http://127.0.0.1:3000', world().api)
+    const code = blockOf('docs/use/client.md', 'js').replace('http://127.0.0.1:3000', world().api)
     const out = run(code.replace('world.accounts.evm[1].privateKey', `'${key}'`))
     expect(out[0]).toBe('seedling has 1 wallet')
     expect(out[1]).toMatch(/^quick-\d+ is finalized$/)

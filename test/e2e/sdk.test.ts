@@ -247,8 +247,8 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
   })
 })
 
-it('every method has its row in the table of docs/client.md', () => {
-  const [, table = ''] = readFileSync('docs/client.md', 'utf8').split('| @clustersxyz/sdk 0.4.3 |')
+it('every method has its row in the table of docs/use/client.md', () => {
+  const [, table = ''] = readFileSync('docs/use/client.md', 'utf8').split('| @clustersxyz/sdk 0.4.3 |')
   const methods = Object.entries(new Clusters()).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
   expect(methods.length).toBeGreaterThan(8)
   expect(methods.filter((method) => !table.includes(`\`${method}(`))).toEqual([])

@@ -8,7 +8,7 @@ import { missingForPatroni, type Node, type PatroniCluster, startPatroni } from 
 import { wholeFeed } from '../support/visitors.js'
 import { type Load, startLoad } from './load.js'
 
-/** For a machine that other tests share; docs/operations.md has what was measured on a quiet one. */
+/** For a machine that other tests share; docs/run/operations.md has what was measured on a quiet one. */
 const BACK_MS = 30_000
 const DEADLINE = { timeout: 60_000, interval: 200 }
 const SIGNERS = 3

@@ -15,10 +15,10 @@ import { FOO, live, WALLETS } from './twins.js'
 
 /** The views of `registry_v1`, in two registries with one public history of which the first has private wallets. */
 let twins: [ApiWorld, ApiWorld]
-/** Connections of the role of docs/sql.md. */
+/** Connections of the role of docs/use/sql.md. */
 let readers: [pg.Client, pg.Client]
 
-const docs = readFileSync('docs/sql.md', 'utf8')
+const docs = readFileSync('docs/use/sql.md', 'utf8')
 const { signal } = new AbortController()
 const run = process.env.VITEST_POOL_ID ?? '0'
 

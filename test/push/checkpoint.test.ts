@@ -112,7 +112,7 @@ describe('the checkpoint of the feed', () => {
 const folder = useFolder()
 
 it('the code of the documentation gives the hashes of the vectors', async () => {
-  const text = readFileSync(new URL('docs/events.md', root), 'utf8').split('## Checkpoint')[1]!
+  const text = readFileSync(new URL('docs/use/events.md', root), 'utf8').split('## Checkpoint')[1]!
   const code = /```js\n(.*?)```/s.exec(text)![1]!
   const file = path.join(folder, 'checkpoint.mjs')
   const asked = `const events = ${JSON.stringify(vector.events)}

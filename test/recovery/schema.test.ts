@@ -25,7 +25,7 @@ async function query(sql: string): Promise<void> {
   await client.query(sql).finally(() => client.end())
 }
 
-/** The role of docs/configuration.md, which may read and write rows, and make no table. */
+/** The role of docs/run/configuration.md, which may read and write rows, and make no table. */
 function ofTheApi(): string {
   const limited = new URL(url)
   limited.username = 'clusterd_api'

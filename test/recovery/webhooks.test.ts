@@ -15,7 +15,7 @@ interface Message {
   body: string
 }
 
-/** A receiver that checks signatures, as docs/webhooks.md shows, and answers what a test says. */
+/** A receiver that checks signatures, as docs/use/webhooks.md shows, and answers what a test says. */
 class Receiver {
   status = 200
   key = ''
@@ -68,9 +68,9 @@ async function feed(): Promise<EventItem[]> {
   return ((await response.json()) as { items: EventItem[] }).items
 }
 
-/** The check of messages that docs/webhooks.md shows. */
+/** The check of messages that docs/use/webhooks.md shows. */
 async function documentedCheck(): Promise<(headers: IncomingHttpHeaders, body: string, key: string) => boolean> {
-  const [, code] = /```js\n(.+?)```/s.exec(readFileSync('docs/webhooks.md', 'utf8'))!
+  const [, code] = /```js\n(.+?)```/s.exec(readFileSync('docs/use/webhooks.md', 'utf8'))!
   return (await import(`data:text/javascript,${encodeURIComponent(code!)}`)).isGenuine
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { MIGRATIONS_DIR } from '../../src/db/pg/migrate.js'
 
-/** Migrations keep "expand, migrate, contract" (docs/operations.md): an older version works on what they leave. */
+/** Migrations keep "expand, migrate, contract" (docs/run/operations.md): an older version works on what they leave. */
 
 /** The newest that was written before the rule. */
 const BEFORE = '20261121000000_limits'

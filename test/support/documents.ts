@@ -5,7 +5,7 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`),
 ].filter((path) => path.endsWith('.md'))
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 

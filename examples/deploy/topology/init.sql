@@ -3,7 +3,7 @@
 CREATE ROLE clusterd LOGIN PASSWORD :'password';
 CREATE ROLE clusterd_api LOGIN PASSWORD :'password';
 CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
--- what the daemon sets on direct connections (docs/configuration.md)
+-- what the daemon sets on direct connections (docs/run/configuration.md)
 ALTER ROLE clusterd SET enable_seqscan = off;
 ALTER ROLE clusterd_api SET enable_seqscan = off;
 ALTER ROLE clusterd SET jit = off;

@@ -1,4 +1,4 @@
--- SQL for readers beside the API (docs/sql.md). `feed_events` has public events and nothing else, so that no query,
+-- SQL for readers beside the API (docs/use/sql.md). `feed_events` has public events and nothing else, so that no query,
 -- plan, statistic or error of its readers can tell of a private wallet: views over the registry's own tables could.
 CREATE TABLE "feed_events" (
   "network" SMALLINT NOT NULL,

@@ -208,7 +208,7 @@ export async function checkpointAnswer({ pool, network }: Context, atMost?: numb
 const checkpoint = route.get('/v1/events/checkpoint', {
   summary: 'A hash over the first events of the feed, for who keeps a copy of it',
   description:
-    'docs/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',
+    'docs/use/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',
   query: z.object({
     count: z.int().min(0).optional().openapi({
       description: 'Events that the copy has: the newest checkpoint that is over no more of them is answered',

@@ -57,7 +57,7 @@ const recorded = { address: z.string(), recordHash: word }
 const proof = route.get('/v1/proof', {
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
-    '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/security.md says what that proves.',
+    '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',
   responses: answers('The newest confirmed block of the hub; no contracts where none keeps a record', {
     network: z.string(),
     block: z.int(),

@@ -10,7 +10,7 @@ Examples:
   clusterd contracts status
   clusterd contracts deploy --ens bundles.eth --keystore owner.json --password-file owner.txt
 
-The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is wished; docs/deploying.md goes through it.`
+The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is wished; docs/run/deploying.md goes through it.`
 
 const run = lazily(() => import('./contracts.js'))
 
@@ -28,6 +28,6 @@ export function addContractCommands(program: Command): void {
     .action(run('deploy'))
 }
 
-const ENS = ['--ens <name>', 'instead: the resolver of this ENS name of the chains file (docs/ens.md)'] as const
+const ENS = ['--ens <name>', 'instead: the resolver of this ENS name of the chains file (docs/use/ens.md)'] as const
 const onNetwork = (command: Command): Command =>
   withNetwork(command.option(...ENS), 'default: the network that the chains file deploys')

@@ -10,7 +10,7 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []
   if (!entry || !common)
-    throw new ConfigError(`The chains file lacks \`ens\` of ${parent}, or \`deployment\` of its network (docs/ens.md).`)
+    throw new ConfigError(`Missing in the chains file: \`ens\` of ${parent}, or \`deployment\` (docs/use/ens.md).`)
   const chain = ensChainOf(chains, entry)
   if (!siteUrl) throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the address is enough: the key need not be where contracts are deployed from

@@ -33,7 +33,7 @@ async function examine(): Promise<Finding[]> {
     config = readConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [{ about: 'configuration', ...bad(error.message, 'docs/configuration.md lists every variable and field.') }]
+    return [{ about: 'configuration', ...bad(error.message, 'docs/run/configuration.md has each variable and field.') }]
   }
   // loaded where there is a cluster: Solana's libraries are large
   const solana = Object.keys(config.solana).length > 0 ? (await import('./solana.js')).solanaFindings(config) : []

@@ -43,7 +43,7 @@ async function clusterFindings(
     if (!authority)
       return bad(
         `${cluster.programId} is not initialized`,
-        'Deploy it, then `clusterd solana init` (docs/solana-program.md).',
+        'Deploy it, then `clusterd solana init` (docs/build/solana-program.md).',
       )
     if (secretKey && !authority.equals(signer.authority))
       return bad(

@@ -61,7 +61,7 @@ export async function init(options: InitOptions): Promise<void> {
   console.log(`The relayer is ${relayer}: it pays for deliveries, on the hub first of all.`)
   const relay = solanaOn && bs58.encode(publicKey)
   if (relay) console.log(`The relay authority on Solana is ${relay}.`)
-  console.log(`\nNext, in ${folder}, as docs/deploying.md goes through it:`)
+  console.log(`\nNext, in ${folder}, as docs/run/deploying.md goes through it:`)
   for (const line of nextSteps({ networks, relayer, relay, compose })) console.log(`  ${line}`)
 }
 
@@ -99,7 +99,7 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
   const url = compose ? `postgresql://clusterd:${password}@postgres:5432/clusterd` : (database ?? PLACEHOLDER)
   const owner = `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`
   return [
-    '# Written by `clusterd init`; docs/configuration.md says what each variable means, and names the others.',
+    '# Written by `clusterd init`; docs/run/configuration.md says what each variable means, and names the others.',
     '# The keys are in no database: keep a copy of this file and of the keystore apart from it.',
     `DATABASE_URL=${url}`,
     ...(compose ? [`POSTGRES_PASSWORD=${password}`, `CLUSTERD_USER=${owner}`] : []),

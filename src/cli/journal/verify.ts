@@ -10,7 +10,7 @@ import { printJson } from '../output.js'
 
 const SENTENCES: Readonly<Record<string, string>> = {
   true: "the logs in the journal make the contracts' own record: none is missing, added or changed",
-  false: "the logs in the journal do NOT make the contracts' own record: docs/alarms.md says what to do",
+  false: "the logs in the journal do NOT make the contracts' own record: docs/run/alarms.md says what to do",
   null: 'not known: no node has the state of that block, or the contracts keep no record',
 }
 

@@ -8,7 +8,7 @@ const webhooks = lazily(() => import('./webhooks.js'))
 const HELP = `
 A message is a POST of { "type": "events", "items": […], "resume": "…" } with the headers webhook-id, webhook-timestamp and
 webhook-signature (standardwebhooks.com). Messages come in order, each at least once, until the answer is 2xx:
-docs/webhooks.md says how to check one.`
+docs/use/webhooks.md says how to check one.`
 
 /** `clusterd webhooks …`: where the public feed is sent. */
 export function addWebhookCommands(program: Command): void {

@@ -28,7 +28,7 @@ export interface Verdict {
 }
 
 /**
- * Holds the invariants of docs/architecture.md against the chains, the database and the metrics.
+ * Holds the invariants of docs/build/architecture.md against the chains, the database and the metrics.
  * @param watched statuses seen during the run; null after a rewind, when another generation has begun
  */
 export async function judge(
