@@ -66,7 +66,7 @@ const named = async (parent: string) => {
 it('sends nothing where something is missing, and says what', async () => {
   for (const [options, sentence] of [
     [{}, 'Nobody owns bundles.eth in the registry 0x'],
-    [{ fields: { parent: 'other.eth' } }, 'lacks `ens` of bundles.eth'],
+    [{ fields: { parent: 'other.eth' } }, '`ens` of bundles.eth'],
     [{ fields: { rpcUrls: undefined } }, 'name its nodes'],
     [{ env: { SITE_URL: undefined } }, 'SITE_URL is not set'],
     [{ env: { ENS_ADDRESS: undefined } }, 'ENS_ADDRESS is not set'],
