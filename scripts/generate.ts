@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { TypeNode } from 'typescript'
 import { lockFile } from '../src/testing/processes/files.js'
 import { ALARMS_FILE, remediesModule } from './alarms.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
@@ -79,11 +80,14 @@ const OUTPUTS: readonly Output[] = [
     make: async (folder) => {
       mkdirSync(folder, { recursive: true })
       execFileSync(process.execPath, ['--import', 'tsx', 'scripts/openapi.ts'], { cwd: ROOT, stdio: 'inherit' })
-      const { default: openapiTypes, astToString } = await import('openapi-typescript')
+      const { default: openapiTypes, astToString, stringToAST } = await import('openapi-typescript')
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
+      const hex = (stringToAST('type Hex = `0x${string}`')[0] as unknown as { type: TypeNode }).type
       for (const [version, document] of Object.entries({ v1: 'openapi', 'v0.1': 'openapi-v0.1' })) {
         const url = pathToFileURL(join(folder, `${document}.json`))
         // a field with a default may be left out of a request
-        const types = await openapiTypes(url, { defaultNonNullable: false })
+        const transform = ({ format }: { format?: string }) => (format === 'hex' ? hex : undefined)
+        const types = await openapiTypes(url, { defaultNonNullable: false, transform })
         writeFileSync(join(folder, `${version}.ts`), astToString(types))
       }
     },

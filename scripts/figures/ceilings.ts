@@ -4,11 +4,11 @@ import type { TextFile } from './tree.js'
 /** Lines by hand of each room. The ceiling of all only falls: a room grows by what another gives in the same part. */
 export const ROOMS: Readonly<Record<string, number>> = {
   '(top)': 970,
-  api: 7_884,
+  api: 7_886,
   chains: 6_348,
-  cli: 2_953,
-  client: 936,
-  config: 1_314,
+  cli: 2_948,
+  client: 937,
+  config: 1_315,
   contracts: 48,
   db: 6_867,
   ens: 249,
@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   record: 331,
   registry: 4_637,
   relayer: 2_004,
-  testing: 4_654,
+  testing: 4_615,
   web: 3_735,
 }
 

@@ -1,31 +1,13 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
 
-/**
- * Runs `work` on a command's database: DATABASE_DIRECT_URL, DATABASE_URL, else that of the local world in
- * CLUSTERD_HOME. The world's server is started for the duration where it doesn't run.
- * @throws ConfigError when there is neither
- */
+/** Runs `work` on a command's database. @throws ConfigError where none is set */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
-  if (databaseDirectUrl !== undefined) return work(databaseDirectUrl).catch(explain(databaseDirectUrl))
-  const dataDir = path.join(home, 'postgres')
-  if (!fs.existsSync(dataDir)) {
-    throw new ConfigError(
-      `DATABASE_URL is not set, and ${home} holds no local world: set one of DATABASE_URL, CLUSTERD_HOME.`,
-    )
-  }
-  const { createDatabase, runningServer, startPostgres } = await import('../testing/processes/postgres.js')
-  const running = runningServer(dataDir)
-  const server = running === undefined ? await startPostgres({ dataDir }) : undefined
-  try {
-    return await work(await createDatabase(running ?? server!.url, 'clusterd'))
-  } finally {
-    await server?.stop()
-  }
+  if (databaseDirectUrl === undefined)
+    throw new ConfigError(`DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`)
+  return work(databaseDirectUrl).catch(explain(databaseDirectUrl))
 }
 
 export const explain =

@@ -2,6 +2,9 @@ import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, localDaemonEnv, readE
 import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
+/** Time that a world has for its end; the guard of its processes ends what is left. */
+const END_MS = 8_000
+
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
 export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
@@ -22,8 +25,7 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
   printSummary(stack, (performance.now() - startedMs) / 1_000)
   const reason = await stack.failed
   console.error(`clusterd: ${reason}`)
-  await stack.stop()
-  process.exit(1)
+  await end(stack, 1)
 }
 
 /** PORT and OPS_PORT if set; else the defaults, or the next free ports with a notice. */
@@ -42,14 +44,23 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 /** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: one press of Ctrl-C arrives twice, since npm forwards it. */
 function endOnSignals(current: () => Stack | undefined): void {
   let isEnding = false
-  const end = async (): Promise<void> => {
+  const endOnce = async (): Promise<void> => {
     if (isEnding) return
     isEnding = true
     console.log('\nEnding the world ...')
-    await current()?.stop()
-    process.exit(0)
+    await end(current(), 0)
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
+}
+
+/** Ends the world and this process, in time even where a part hangs. */
+async function end(stack: Stack | undefined, code: number): Promise<never> {
+  setTimeout(() => {
+    console.error('clusterd: a part of the world hangs, and is killed.')
+    process.exit(1)
+  }, END_MS)
+  await stack?.stop()
+  process.exit(code)
 }
 
 function printSummary(stack: Stack, seconds: number): void {

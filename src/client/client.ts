@@ -80,8 +80,9 @@ export class Client {
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
-    const [found] = await this.addressesOf([name], options)
-    return found ?? null
+    const found = await this.addressesOf([name], options)
+    if (!Array.isArray(found)) throw new ClusterdError('unexpected', 'The answer is none of clusterd.')
+    return found[0] ?? null
   }
 
   /** The addresses behind up to 1,000 names; what resolves to nothing is left out. */
@@ -246,9 +247,9 @@ export class Client {
   }
 }
 
-/** The answer, null where the service (no proxy's page) says 404. */
+/** The answer, null where the service (no proxy, no other service) says 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object') return null
+    if (error instanceof ClusterdError && error.status === 404 && error.code !== 'unexpected') return null
     throw error
   })

@@ -40,7 +40,7 @@ export class ClusterdError extends Error {
 export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const code = typeof error === 'string' ? error : 'unexpected'
-  const text = typeof message === 'string' ? message : `The service answered ${status}.`
+  const text = typeof message === 'string' ? message : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 

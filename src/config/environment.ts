@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { fromHex } from '../registry/primitives/bytes.js'
@@ -239,11 +239,12 @@ export type Flags = Partial<Record<keyof z.input<typeof variables>, string | und
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**
- * Takes variables that are not set yet from the file `.env` of the current folder, where there is one. A process that a
- * local world started has its own already.
+ * Takes variables that are not set yet from the file `.env` of the current folder, else from that of a local world in
+ * the data folder. A process that a local world started has its own already.
  */
 export function loadEnvFile(): void {
-  if (!isOfLocalWorld() && existsSync('.env')) process.loadEnvFile('.env')
+  const file = ['.env', join(process.env.CLUSTERD_HOME || '.clusterd', '.env')].find((path) => existsSync(path))
+  if (file !== undefined && !isOfLocalWorld()) process.loadEnvFile(file)
 }
 
 /** Variables that `clusterd dev` passes on to the daemon of its world (docs/run/configuration.md names them). */

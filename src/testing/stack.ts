@@ -15,6 +15,7 @@ import {
   type Attached,
   allSettledOrThrow,
   choosePort,
+  daemonEnvironment,
   type PostgresHandle,
   startChains,
   startDaemon,
@@ -92,7 +93,8 @@ export interface Stack<N extends Network = Network> extends World<N> {
 
 /**
  * Starts a whole local world: PostgreSQL, the chains of the networks with the contracts deployed, a few registered
- * names, and the daemon. A home folder that was used before continues with its data, even after kill -9 of everything.
+ * names, and the daemon. A home folder that was used before continues with its data, also after kill -9 of all but the
+ * chains, of which a killed one is as it was up to a minute before.
  * Any number of worlds run side by side, one per home folder.
  * @throws Error with one sentence when the home folder is in use, a port is taken, a package is missing, ...
  */
@@ -143,19 +145,17 @@ async function build<N extends Network>(
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
   await connectEns(hubsOf(chains), at.api)
   writeChains(sandbox.home, chains, solana, blockMs)
+  const daemon = {
+    ...{ ...at, port, opsPort, solanaKey: solana?.relayAuthority.secretKey },
+    env: {
+      ...(options.limits && { LIMITS: 'on' }),
+      ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
+      ...options.daemonEnv,
+    },
+  }
   const [seeds] = await allSettledOrThrow([
     !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
-    startDaemon(sandbox, {
-      ...at,
-      port,
-      opsPort,
-      env: {
-        ...(options.limits && { LIMITS: 'on' }),
-        ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
-        ...options.daemonEnv,
-      },
-      solanaKey: solana?.relayAuthority.secretKey,
-    }),
+    startDaemon(sandbox, daemon),
   ])
   const world: World<N> = {
     ...at,
@@ -166,7 +166,9 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds)
-  if (sandbox.isKept) writeWorld(sandbox.home, world)
+  // another process of this world takes free ports
+  const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
+  if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
   const bridge = bridgeOf(database.url)
   let stopped: Promise<void> | undefined

@@ -1,6 +1,6 @@
 import { Client } from '../client/client.js'
 import { ClusterdError } from '../client/error.js'
-import type { TransactionStatus } from '../client/types.js'
+import type { FeedEvent, TransactionStatus } from '../client/types.js'
 import { isTerminal } from '../registry/status.js'
 import { askReady } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
@@ -20,14 +20,7 @@ export interface UntilOptions {
 }
 
 /** An item of `GET /v1/events`. */
-export interface EventItem {
-  id: string
-  type: string
-  from: string
-  timestamp: number
-  data: Record<string, unknown>
-  [field: string]: unknown
-}
+export type EventItem = FeedEvent & { data: Record<string, unknown> }
 
 const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
   new Client({ url: api, testnet, retries: 0 })

@@ -174,10 +174,28 @@ export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
 /** Path of a home folder's world file. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
-/** Readable by its owner only since the file holds keys, if only local ones. */
-export function writeWorld<N extends Network>(home: string, world: World<N>): void {
+/** Path of the file of variables for commands, for Foundry and for Hardhat. */
+const envFile = (home: string): string => path.join(home, '.env')
+
+/** Readable by their owner only since the files hold keys, if only local ones. @param env of its daemon */
+export function writeWorld<N extends Network>(home: string, world: World<N>, env: NodeJS.ProcessEnv): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
+  const networks: WorldNetwork[] = Object.values(world.networks)
+  const own = networks
+    .flatMap(({ hub, spokes }) => [hub, ...spokes])
+    .flatMap(({ network, rpcUrl, contracts }) => [
+      [`RPC_URL_${network}`, rpcUrl],
+      ...Object.entries(contracts).map(([name, address]) => [`${upperSnake(name)}_${network}`, address]),
+    ])
+  const accounts = world.accounts.evm.flatMap(({ address, privateKey }, i) => [
+    [`ADDRESS_${i}`, address],
+    [`PRIVATE_KEY_${i}`, privateKey],
+  ])
+  const set = Object.entries(env).filter(([, value]) => value !== undefined)
+  writeAtomically(envFile(home), [...set, ...own, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''), 0o600)
 }
+
+const upperSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /** Undefined when there is none. The world may have ended since. */
 export function readWorld(home: string): World | undefined {
@@ -189,5 +207,5 @@ export function readWorld(home: string): World | undefined {
 }
 
 export function removeWorld(home: string): void {
-  fs.rmSync(worldFile(home), { force: true })
+  for (const file of [worldFile(home), envFile(home)]) fs.rmSync(file, { force: true })
 }

@@ -143,4 +143,18 @@ describe('the commands', () => {
     expect(out).toMatch(/testnet: [1-9]\d* entries of generation 1, equal/)
     expect(await clusterd('migrate')).toBe('The database is up to date.\n')
   })
+
+  it('need the world’s folder alone, whose .env has the addresses and keys of stack.json too', async () => {
+    expect(await clusterd('doctor')).toMatch(/^\d+ ok, \d+ to look at, 0 bad$/m)
+    expect(await clusterd('outbox', 'list', '--mainnet')).toContain('spend_cap')
+    const lines = fs.readFileSync(path.join(inject('home'), '.env'), 'utf8').split('\n')
+    const { hub, spokes } = world().networks.mainnet
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        ...[`RPC_URL_1=${hub.rpcUrl}`, `HUB_1=${hub.contracts.hub}`],
+        `COMMUNITY_PAYMENTS_8453=${spokes[0]!.contracts.communityPayments}`,
+        `PRIVATE_KEY_9=${world().accounts.evm[9]!.privateKey}`,
+      ]),
+    )
+  })
 })

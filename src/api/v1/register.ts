@@ -76,7 +76,9 @@ const QUOTE_ERRORS = [
 ] as const satisfies readonly ErrorCode[]
 export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const
 
-export const EvmTransactionSchema = z.object({ to: z.string(), data: z.string(), value: z.string() })
+/** 0x and hex digits, for the client's types. */
+const hexText = z.string().openapi({ format: 'hex' })
+export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: z.string() })
 
 export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({ to, data, value: String(value) })
 

@@ -9,7 +9,7 @@ const keys = lazily(() => import('./keys.js'))
 export function addKeyCommands(program: Command): void {
   const command = program.command('keys').description('API keys, which raise the limit of requests')
   command
-    .command('list', { isDefault: true })
+    .command('list')
     .description('all keys, oldest first')
     .option(...JSON_OPTION)
     .action(keys('list'))

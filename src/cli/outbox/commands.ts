@@ -9,7 +9,7 @@ const run = lazily(() => import('./outbox.js'))
 /** `clusterd outbox …`: what the relayer has to send. */
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
-  ofBoth(outbox.command('list', { isDefault: true }))
+  ofBoth(outbox.command('list'))
     .description('jobs that have not ended, newest first')
     .addOption(new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)))
     .option('--all', 'ended ones too')

@@ -7,9 +7,7 @@ const runDeploy = lazily(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
   const solana = program.command('solana').description('the registrar program on Solana: deploy, show, transactions')
-  onNetwork(solana.command('show', { isDefault: true }))
-    .description('authorities, counts and money of the program')
-    .action(run('show'))
+  onNetwork(solana.command('show')).description('authorities, counts and money of the program').action(run('show'))
   onNetwork(withPrice(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption('--keypair <file>', 'pays and becomes upgrade authority: a file of solana-keygen')

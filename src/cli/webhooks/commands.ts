@@ -17,7 +17,7 @@ export function addWebhookCommands(program: Command): void {
     .description('URLs to which the public feed is sent')
     .addHelpText('after', HELP)
   command
-    .command('list', { isDefault: true })
+    .command('list')
     .description('all webhooks with their state')
     .option(...JSON_OPTION)
     .action(webhooks('list'))

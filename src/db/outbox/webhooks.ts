@@ -1,5 +1,5 @@
 import type { Network } from '../../registry/primitives/network.js'
-import type { Webhook as StoredWebhook, WebhookFailure as StoredFailure } from '../generated/client.js'
+import type { WebhookFailure as StoredFailure, Webhook as StoredWebhook } from '../generated/client.js'
 import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 import { LONGEST_PAUSE_MS } from './due.js'

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
 import { isAlive, sleep, waitFor } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
-import { checkedCopyOf, restoreState } from './anvilState.js'
+import { restoreState } from './anvilState.js'
 import { receiptOf } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
@@ -99,26 +99,20 @@ describe('the kept state', { timeout: 180_000 }, () => {
     expect(seen.size).toBe(1)
   })
 
-  it('takes the newer of file and copy that parses, and says so when none does', async () => {
+  it('says so when it can not be parsed, or lacks its newest block', async () => {
     const statePath = path.join(home, 'chosen.json')
-    const copy = checkedCopyOf(statePath)
-    const state = (block: number) =>
+    const state = (block: number, held = block) =>
       JSON.stringify({
         best_block_number: block,
         accounts: {},
-        blocks: [{ header: { number: `0x${block.toString(16)}` } }],
+        blocks: [{ header: { number: `0x${held.toString(16)}` } }],
       })
     expect(restoreState(statePath)).toBeUndefined()
     fs.writeFileSync(statePath, state(7))
-    fs.writeFileSync(copy, state(5))
     expect(restoreState(statePath)).toBe(7)
-    fs.writeFileSync(statePath, state(4))
-    expect(restoreState(statePath)).toBe(5)
-    fs.writeFileSync(statePath, state(9).slice(0, -3))
-    expect(restoreState(statePath)).toBe(5)
-    expect(fs.readFileSync(statePath, 'utf8')).toBe(state(5))
-    fs.writeFileSync(copy, '{')
-    fs.writeFileSync(statePath, '{"best')
-    expect(() => restoreState(statePath)).toThrow("can't be parsed; delete them")
+    for (const broken of [state(9).slice(0, -3), state(9, 8), '{"best', '[]']) {
+      fs.writeFileSync(statePath, broken)
+      expect(() => restoreState(statePath), broken).toThrow('is no state of a chain; delete it')
+    }
   })
 })

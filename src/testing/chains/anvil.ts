@@ -5,13 +5,14 @@ import path from 'node:path'
 import { missingPart, nativePackage } from '../processes/platform.js'
 import { freePort } from '../processes/ports.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
-import { keepCheckedCopy, restoreState } from './anvilState.js'
+import { restoreState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
 const READY_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 10_000
 const PORT_TRIES = 5
-const STATE_INTERVAL_S = 1
+/** Writing is for a power cut: at its end anvil writes its state too, also where its launcher was killed. */
+const STATE_INTERVAL_S = 60
 /**
  * Blocks whose state a lasting chain keeps, as many as geth does: no reorg is deeper. Of all blocks anvil takes 150 KiB
  * each, so gigabytes in a day.
@@ -25,9 +26,9 @@ export interface AnvilOptions {
   chainId: number
   /** Default: a free one. */
   port?: number
-  /** Seconds between blocks, fractions allowed; absent: one block per transaction, at once (automine). */
+  /** Seconds between blocks, fractions allowed, 0: none; absent: one block per transaction, at once (automine). */
   blockTimeS?: number
-  /** File that keeps the chain over restarts and kills (`restoreState`); absent: the chain ends with the process. */
+  /** File that keeps the chain over restarts, a minute old after a kill; absent: the chain ends with the process. */
   statePath?: string
   /** Half the distance of `finalized` from the latest block; anvil's default is 32. */
   slotsInAnEpoch?: number
@@ -57,18 +58,15 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     fs.mkdirSync(path.dirname(options.statePath), { recursive: true })
     restoreState(options.statePath)
   }
+  const { chainId } = options
   const { child, port } = await launch(command, options)
-  const keeper = options.statePath === undefined ? undefined : keepCheckedCopy(options.statePath)
+  const rpcUrl = `http://${HOST}:${port}`
   const end = async (signal: NodeJS.Signals) => {
     await child.end(signal, STOP_GRACE_MS)
-    await keeper?.stop()
     removeTemporaryLog(options, child.logFile)
   }
   return {
-    rpcUrl: `http://${HOST}:${port}`,
-    wsUrl: `ws://${HOST}:${port}`,
-    port,
-    chainId: options.chainId,
+    ...{ rpcUrl, wsUrl: `ws://${HOST}:${port}`, port, chainId },
     ...handleOf(child, 'SIGINT', end), // SIGINT makes anvil write its state
   }
 }
@@ -123,7 +121,8 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     // in either case none in the user's home folder
     ...(state === undefined ? ['--max-persisted-states', '0'] : ['--prune-history', String(STATES_KEPT)]),
     ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
-    ...(options.blockTimeS === undefined ? [] : ['--block-time', String(options.blockTimeS)]),
+    ...(options.blockTimeS === 0 ? ['--no-mining'] : []),
+    ...(options.blockTimeS ? ['--block-time', String(options.blockTimeS)] : []),
     ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
     ...(state === undefined ? [] : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
     ...(options.extraArgs ?? []),

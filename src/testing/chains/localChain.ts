@@ -10,6 +10,8 @@ export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './
 
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
+/** Between blocks of a chain that lasts, while nobody uses it: of its blocks anvil keeps, and writes, each. */
+const IDLE_MS = 30_000
 
 /** A running chain of the local world. */
 export interface LocalChain extends RunningChain, ChainVerbs {
@@ -43,7 +45,7 @@ export async function startLocalChain(
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId,
-      blockTimeS: blockMs / 1_000,
+      blockTimeS: isKept ? 0 : blockMs / 1_000,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),
       ...(port !== undefined && { port }),
@@ -59,7 +61,7 @@ export async function startLocalChain(
   let anvil = await start(await samePort(previous))
   const { contracts, ...extras } = await ensureContracts(anvil, definition, hubEid, previous)
   const config = entryOf(definition, contracts, anvil, Math.round(blockMs / 2))
-  const verbs = chainVerbs({ label, ...anvil, blockMs })
+  const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
   closers.push(verbs.end)
   return {
     ...definition,

@@ -13,10 +13,23 @@ export interface Miner {
 /**
  * Takes the mining over from a chain. Left to its own interval, anvil loses blocks for good when `anvil_reorg` meets
  * its miner: a block is known then but not its parent, by number or by hash, as no real node does.
+ * @param idleMs between blocks once nobody has sent a transaction for `afterMs`; default: as always
  */
-export async function takeOverMining({ test }: Pick<LocalClients, 'test'>, blockMs: number): Promise<Miner> {
+export async function takeOverMining(
+  { test }: Pick<LocalClients, 'test'>,
+  blockMs: number,
+  idleMs = blockMs,
+  afterMs = 120_000,
+): Promise<Miner> {
   await test.setIntervalMining({ interval: 0 })
-  let [isStopped, isHeld] = [false, false]
+  let [isStopped, isHeld, minedMs, usedMs] = [false, false, 0, performance.now()]
+  const mine = async (): Promise<void> => {
+    if (idleMs > blockMs && (await test.getTxpoolStatus()).pending > 0) usedMs = performance.now()
+    const nowMs = performance.now()
+    if (isHeld || (idleMs > blockMs && nowMs - usedMs > afterMs && nowMs - minedMs < idleMs)) return
+    minedMs = nowMs
+    await test.mine({ blocks: 1 })
+  }
   let queue: Promise<unknown> = Promise.resolve()
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
     const own = queue.then(act)
@@ -26,7 +39,7 @@ export async function takeOverMining({ test }: Pick<LocalClients, 'test'>, block
   const mining = (async () => {
     while (!isStopped) {
       // a stopping chain takes no block
-      await paused(async () => isHeld || test.mine({ blocks: 1 })).catch(() => {})
+      await paused(mine).catch(() => {})
       await sleep(blockMs)
     }
   })()

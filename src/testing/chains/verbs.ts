@@ -38,13 +38,21 @@ export interface VerbOptions {
   chainId: number
   /** Null for a chain whose mining is somebody else's. */
   blockMs: number | null
+  /** Between blocks while nobody sends a transaction: mines in this process from the start. */
+  idleMs?: number | undefined
 }
 
 /**
  * Verbs of a chain. Methods that anvil and Hardhat both know are called by Hardhat's names. A chain of ours mines in
  * this process from its first `pause` or `reorg` on: anvil's own interval can't be stopped for a moment.
  */
-export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): ChainVerbs & { end(): Promise<void> } {
+export function chainVerbs({
+  label,
+  rpcUrl,
+  chainId,
+  blockMs,
+  idleMs,
+}: VerbOptions): ChainVerbs & { end(): Promise<void> } {
   const clients: LocalClients = localClients({ rpcUrl }, chainId)
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
@@ -55,7 +63,8 @@ export function chainVerbs({ label, rpcUrl, chainId, blockMs }: VerbOptions): Ch
     return head()
   }
   let miner: Promise<Miner> | null = null
-  const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms))
+  const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms, idleMs))
+  if (idleMs !== undefined && blockMs !== null) minerOf(blockMs).catch(() => {})
   let [isPaused, hadAutomine] = [false, false]
   const setPaused = async (next: boolean): Promise<void> => {
     if (next === isPaused) return

@@ -4,7 +4,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
-import { createDatabase, dropDatabase, type Postgres, runningServer, startPostgres } from './postgres.js'
+import { createDatabase, dropDatabase, type Postgres, startPostgres } from './postgres.js'
 import { isAlive, waitFor } from './processes.js'
 
 const home = useFolder()
@@ -55,15 +55,6 @@ describe('startPostgres', () => {
     const second = await start({ port: first.port })
     expect(second.port).toBe(first.port)
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }])
-  })
-
-  it('is found by its directory while it runs', async () => {
-    const dataDir = path.join(home, 'found')
-    expect(runningServer(dataDir)).toBeUndefined()
-    const server = await start({ name: 'found' })
-    expect(runningServer(dataDir)).toBe(server.url)
-    await server.stop()
-    expect(runningServer(dataDir)).toBeUndefined()
   })
 
   it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {

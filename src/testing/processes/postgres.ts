@@ -268,12 +268,3 @@ async function clearPidFile(dataDir: string): Promise<void> {
   // a killed process keeps its id until its parent reaps it
   if (commandLine === undefined) await waitFor(() => !hasProcess(pid), READY_DEADLINE_MS)
 }
-
-/** URL of a server that runs on this directory; undefined where none does. */
-export function runningServer(dataDir: string): string | undefined {
-  const file = readPidFile(dataDir)
-  const commandLine = file && identifyProcess(file.pid)?.commandLine
-  // empty where the system does not say
-  const isServer = commandLine === '' || commandLine?.includes('postgres')
-  return file?.status === 'ready' && isServer ? urlOf(file.port) : undefined
-}
