@@ -45,6 +45,7 @@ export async function startLocalChain(
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId,
+      // by its own interval anvil keeps the state of each block, 260 KiB, whatever it is told to prune
       blockTimeS: isKept ? 0 : blockMs / 1_000,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),
