@@ -247,9 +247,9 @@ export class Client {
   }
 }
 
-/** The answer, null where the service (no proxy, no other service) says 404. */
+/** The answer, null where the service (no proxy's page) says 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === 404 && error.code !== 'unexpected') return null
+    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object') return null
     throw error
   })

@@ -14,8 +14,8 @@ import { bid, freshName, randomAddress, randomHash } from './support.js'
 import { proofOf, solanaAccount } from './wallets.js'
 
 /**
- * The dearest request of each route against registries as large as a caller can make them: docs/use/limits.md has the
- * table that `npm run costs` writes.
+ * The dearest request of each route against registries as large as a caller can make them; `npm run costs` writes a
+ * table of them.
  */
 const REPEATS = process.env.COSTS ? 5 : 1
 /** What a route may hold the process for at once, ms; a machine with others on it may add to that. */

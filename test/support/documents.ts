@@ -24,3 +24,26 @@ export const shellOf = (text: string): string[] =>
 /** Rows of tables, by their cells. */
 export const rowsOf = (text: string): string[][] =>
   [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row]) => row!.split(' | ').map((cell) => cell.trim()))
+
+/** Paragraphs and items of lists, a line each: no code, tables, headings, pictures or comments. */
+export const proseOf = (text: string): string[] =>
+  text
+    .replace(FENCED, '\n')
+    .replace(/<!--[\s\S]*?-->/g, '\n')
+    .replace(/^(?:#|\||!\[).*$/gm, '')
+    .replace(/^ *(?:[-*]|\d+\.) /gm, '\n')
+    .split(/\n\s*\n/)
+    .map((part) =>
+      part
+        .replace(/\]\([^)]*\)/g, ']')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((part) => part !== '')
+
+/** Ends of sentences: a full stop, question or exclamation mark, or a colon or semicolon, before a space. */
+export const sentencesOf = (text: string): string[] =>
+  proseOf(text).flatMap((part) => part.split(/(?<=[.?!:;]["'”’)*`]*) (?=\S)/))
+
+/** As `wc -w` counts them. */
+export const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length

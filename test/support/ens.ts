@@ -1,4 +1,4 @@
-import { Network as EthersNetwork, EnsPlugin, JsonRpcProvider } from 'ethers'
+import { EnsPlugin, Network as EthersNetwork, JsonRpcProvider } from 'ethers'
 import { type Abi, createPublicClient, encodeFunctionData, type Hex, http, keccak256, parseAbi, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { packetToBytes } from 'viem/ens'

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { DOCUMENTS, proseOf, read, sentencesOf, wordsOf } from './support/documents.js'
+
+/** Plain words: lengths of the documents and of their sentences, and words that say nothing or are our own. */
+
+const PAGES = DOCUMENTS.filter((path) => path.startsWith('docs/'))
+/** Written by a program from the text of routes, metrics and alerts. */
+const GENERATED = ['docs/run/alarms.md', 'docs/run/metrics.md', 'docs/use/events.md']
+
+/** Words of a sentence: of a visitor's or a client's pages, and of the others. */
+const longestOf = (path: string): number => (path === 'README.md' || path.startsWith('docs/use/') ? 32 : 40)
+
+/** Jargon of our own, and words that blur a fact. */
+const BANNED = [
+  ...['believed', 'said to be', 'laid aside', 'looked at', 'is to be', 'are to be', 'would', 'whatever', 'thereof'],
+  ...['in order to', 'utilize', 'leverage', 'simply', 'just', 'very', 'basically', 'obviously', 'of course'],
+]
+const banned = new RegExp(`\\b(?:${BANNED.join('|')})\\b`, 'gi')
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const sentences = sentencesOf(read(path))
+
+  it('has sentences that are read once', () => {
+    expect(sentences.filter((sentence) => wordsOf(sentence) > longestOf(path))).toEqual([])
+  })
+
+  it('has no word that blurs a fact', () => {
+    expect(sentences.filter((sentence) => sentence.match(banned))).toEqual([])
+  })
+})
+
+it.each(PAGES.filter((path) => !GENERATED.includes(path)))('%s begins with what its reader can do after it', (path) => {
+  expect(sentencesOf(read(path))[0]).toMatch(/^After this page you /)
+})
+
+it('the documents are short enough to be read', () => {
+  expect(wordsOf(read('README.md'))).toBeLessThanOrEqual(900)
+  expect(wordsOf(PAGES.map(read).join('\n'))).toBeLessThanOrEqual(30_200)
+})
+
+it('a long sentence and a blurred one are found', () => {
+  const [long, plain] = sentencesOf(`# Title\n\n${'word '.repeat(40)}end. One would think\nso.\n\n| a | b |\n`)
+  expect(wordsOf(long!)).toBe(41)
+  expect(plain).toMatch(banned)
+  expect(proseOf('```sh\nwould\n```\n')).not.toContain('would')
+})
