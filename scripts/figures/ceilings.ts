@@ -6,11 +6,11 @@ export const ROOMS: Readonly<Record<string, number>> = {
   '(top)': 970,
   api: 7_886,
   chains: 6_348,
-  cli: 2_948,
+  cli: 2_944,
   client: 937,
-  config: 1_315,
+  config: 1_317,
   contracts: 48,
-  db: 6_867,
+  db: 6_877,
   ens: 249,
   indexer: 2_199,
   ops: 1_092,
@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   record: 331,
   registry: 4_637,
   relayer: 2_004,
-  testing: 4_615,
+  testing: 4_611,
   web: 3_735,
 }
 

@@ -239,12 +239,14 @@ export type Flags = Partial<Record<keyof z.input<typeof variables>, string | und
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**
- * Takes variables that are not set yet from the file `.env` of the current folder, else from that of a local world in
+ * Takes variables that are not set yet from the file `.env` of the current folder, then from that of a local world in
  * the data folder. A process that a local world started has its own already.
  */
 export function loadEnvFile(): void {
-  const file = ['.env', join(process.env.CLUSTERD_HOME || '.clusterd', '.env')].find((path) => existsSync(path))
-  if (file !== undefined && !isOfLocalWorld()) process.loadEnvFile(file)
+  if (isOfLocalWorld()) return
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
+  if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
 }
 
 /** Variables that `clusterd dev` passes on to the daemon of its world (docs/run/configuration.md names them). */

@@ -106,6 +106,9 @@ describe('the status of a replaced transaction', () => {
           reason: 'replaced',
           replacedBy: second.hash,
         })
+      // what the chain forgets stays
+      const { rows } = await world.pool.query('SELECT verdict FROM tracked_txs WHERE hash = $1', [fromHex(first.hash)])
+      expect(rows).toEqual([{ verdict: 'replaced' }])
     }
   })
 

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
+import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { startStack, until } from '../../src/testing/index.js'
+import { randomHash } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
@@ -65,4 +67,17 @@ it('streams go on exactly where a killed daemon left them, and the checkpoint is
   await end()
   const hash = `0x${got.reduce(feedHash, FEED_START).toString('hex')}`
   await expect.poll(() => get('/v1/events/checkpoint'), DEADLINE).toEqual({ generation: 1, count: got.length, hash })
+})
+
+it('who waits is answered when the daemon stops, and streams end', async () => {
+  const waiting = fetch(`${stack.api}/v1/names/register/tx/${randomHash()}?wait=30&since=not_found`)
+  const { end } = follow()
+  await sleep(500)
+  const stoppedMs = performance.now()
+  await stack.daemon.kill('SIGTERM')
+  // no connection is waited for
+  expect(performance.now() - stoppedMs).toBeLessThan(STOP_TIMEOUT_MS)
+  const response = await waiting
+  expect([response.status, (await response.json()) as object]).toMatchObject([200, { status: 'not_found' }])
+  await end()
 })

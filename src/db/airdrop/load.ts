@@ -37,16 +37,20 @@ export async function loadAirdrop(
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
-    const existing = await findLocked(client, network, community)
+    const existing = await findStored(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label) return false
-    if (existing) {
-      assertReplaceable(existing, request)
-      await deleteAirdrop(client, network, existing.airdrop)
-    }
+    if (existing) assertReplaceable(existing, request)
     const tree = buildTree(rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)))
-    const airdrop = await insertAirdrop(client, request, { root: tree.nodes[0]!, leafCount: rows.length, total })
+    const airdrop = await nextNumber(client)
     await writeAllocations(client, { network, airdrop }, rows, tree)
     await writePages(client, { network, airdrop }, tree)
+    // claims may have been stored meanwhile, and nobody waits for the load
+    const replaced = await findStored(client, network, community, 'FOR UPDATE')
+    if (replaced) {
+      assertReplaceable(replaced, request)
+      await deleteAirdrop(client, network, replaced.airdrop)
+    }
+    await insertAirdrop(client, request, { airdrop, root: tree.nodes[0]!, leafCount: rows.length, total })
     await client.query('ANALYZE airdrop_allocations, airdrop_pages')
     return true
   })
@@ -67,7 +71,7 @@ function totalOf(rows: readonly Allocation[]): bigint {
 /** Removes an airdrop with all its rows. @throws AirdropError where there is none */
 export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const stored = await findLocked(client, network, community)
+    const stored = await findStored(client, network, community, 'FOR UPDATE')
     if (!stored) throw new AirdropError(noAirdrop(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
@@ -75,10 +79,15 @@ export async function removeAirdrop(pool: pg.Pool, network: Network, community: 
 
 type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
 
-/** Locked: neither claims nor other commands change it meanwhile. */
-async function findLocked(client: pg.ClientBase, network: Network, community: string): Promise<StoredFile | null> {
+/** @param lock holds off claims and other commands */
+async function findStored(
+  client: pg.ClientBase,
+  network: Network,
+  community: string,
+  lock: '' | 'FOR UPDATE' = '',
+): Promise<StoredFile | null> {
   const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops
-    WHERE network = $1 AND community = $2 FOR UPDATE`
+    WHERE network = $1 AND community = $2 ${lock}`
   const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
   if (!row) return null
   const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
@@ -105,6 +114,12 @@ function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): voi
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,
     )
+}
+
+async function nextNumber(client: pg.ClientBase): Promise<number> {
+  const sql = `SELECT nextval(pg_get_serial_sequence('airdrops', 'airdrop'))::int AS airdrop`
+  const [row] = await readRows<Pick<Airdrop, 'airdrop'>>(client, sql, [])
+  return row!.airdrop
 }
 
 type Place = Pick<Airdrop, 'network' | 'airdrop'>
@@ -144,14 +159,9 @@ async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows
 async function insertAirdrop(
   client: pg.ClientBase,
   { network, community, label, fileHash, nowMs }: LoadRequest,
-  { root, leafCount, total }: Pick<Airdrop, 'leafCount' | 'total'> & { root: Buffer },
-): Promise<number> {
-  const [row] = await query<Pick<Airdrop, 'airdrop'>>(
-    client,
-    network,
-    `INSERT INTO airdrops (network, community, label, merkle_root, file_hash, leaf_count, total, state, created_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, ${AIRDROP_STATE.loaded}, $8) RETURNING airdrop`,
-    [community, label, root, fileHash, leafCount, total, nowMs],
-  )
-  return row!.airdrop
+  { airdrop, root, leafCount, total }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
+): Promise<void> {
+  const sql = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
+    created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`
+  await execute(client, network, sql, [airdrop, community, label, root, fileHash, leafCount, total, nowMs])
 }

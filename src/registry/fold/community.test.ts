@@ -99,3 +99,13 @@ describe('a name', () => {
     expect(codeOf(w.register(bob, 'foo/cold-4'))).toBe('not_available')
   })
 })
+
+it('a payment is decided by the rules at its block: those asked since then count for nothing', () => {
+  const w = communityWorld()
+  const blockMs = w.now()
+  w.configure('foo', costing(5n))
+  w.configure('foo', { ...costing(9n), ...{ requirements: LISTED.requirements, startsAtMs: Date.UTC(2030, 0) } })
+  expect(w.pay('foo/a', { blockMs }).payment).toEqual({ outcome: 'registered' })
+  expect(w.pay('foo/b', { blockMs: blockMs - 60_000 }).payment).toMatchObject({ reason: 'not_found' })
+  expect(w.pay('foo/b').payment).toMatchObject({ reason: 'not_active' })
+})
