@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   record: 331,
   registry: 4_637,
   relayer: 2_004,
-  testing: 4_611,
+  testing: 4_612,
   web: 3_735,
 }
 
