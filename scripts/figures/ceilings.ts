@@ -4,7 +4,7 @@ import type { TextFile } from './tree.js'
 /** Lines by hand of each room. The ceiling of all only falls: a room grows by what another gives in the same part. */
 export const ROOMS: Readonly<Record<string, number>> = {
   '(top)': 970,
-  api: 7_886,
+  api: 7_903,
   chains: 6_348,
   cli: 2_944,
   client: 937,

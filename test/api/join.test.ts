@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -143,4 +144,17 @@ describe('POST /v1/wallets', () => {
     expect(rows[0].input).toBe(holder(0))
     asked.end()
   })
+})
+
+it('frees the places of requests whose connection went before their turn', async () => {
+  const join = 'POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n[]'
+  for (let i = 0; i < 4; i++) {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(`GET /v1/names/address/${randomAddress()} HTTP/1.1\r\nHost: a\r\n\r\n${join}${join}`)
+    await setTimeout(1)
+    socket.destroy()
+  }
+  const ask = async () => (await fetch(`${world.url}/v1/wallets`, { method: 'POST', body: '[]' })).status
+  await expect.poll(ask, { timeout: 10_000, interval: 500 }).toBe(200)
 })

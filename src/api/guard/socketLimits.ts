@@ -68,6 +68,8 @@ export function protectServer(
     socket.once('close', () => {
       unused.delete(socket)
       free()
+      // Node closes the answer in turn alone: those behind it would keep their places
+      for (const res of [...(answers.get(socket) ?? [])]) res.emit('close')
     })
   })
   server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
@@ -87,6 +89,8 @@ export function protectServer(
 }
 
 const underWay = new WeakMap<Socket, number>()
+/** Answers that are not whole. */
+const answers = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
  * Bounds pipelined requests, which Node parses 64 KiB at a time before any back-pressure: the last of as many as are
@@ -101,7 +105,12 @@ export function isServed({ socket }: IncomingMessage, res: ServerResponse): bool
   }
   if (count === MAX_PIPELINED) res.shouldKeepAlive = false
   underWay.set(socket, count === MAX_PIPELINED ? Number.POSITIVE_INFINITY : count)
-  res.once('close', () => underWay.set(socket, underWay.get(socket)! - 1))
+  const open = answers.get(socket) ?? new Set()
+  answers.set(socket, open.add(res))
+  res.once('close', () => {
+    open.delete(res)
+    underWay.set(socket, underWay.get(socket)! - 1)
+  })
   return true
 }
 

@@ -15,7 +15,8 @@ export class CallerLeftError extends ApiError {
 }
 
 /** Ends a time after the request began, or with the caller's connection. */
-export function patienceOf({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs'>, limitMs: number): Patience {
+export function patienceOf(exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>, limitMs: number): Patience {
+  const { res, startedMs } = exchange
   const leftMs = () => startedMs + limitMs - performance.now()
   const ended = new AbortController()
   const leave = () => {
@@ -23,10 +24,13 @@ export function patienceOf({ res, startedMs }: Pick<Exchange, 'res' | 'startedMs
     if (!res.writableFinished) ended.abort(new CallerLeftError())
   }
   const timer = setTimeout(() => ended.abort(tooLong()), Math.max(0, leftMs()))
-  if (res.closed) leave()
+  if (isGone(exchange)) leave()
   else res.once('close', leave)
   return { leftMs, signal: ended.signal }
 }
+
+/** True once an answer is whole, or its connection is closed. */
+const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean => res.closed || req.socket.destroyed
 
 /** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
 const ANSWER_MS = 15_000
@@ -47,7 +51,7 @@ export const callerOf = (exchange: Exchange, meter: Meter) => ({
     exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return patienceOf(exchange, ms).signal
   },
-  hasLeft: (): boolean => exchange.res.closed,
+  hasLeft: (): boolean => isGone(exchange),
   /** Once the connection of the answer is closed, or the answer is whole. */
-  whenGone: (act: () => void): void => (exchange.res.closed ? act() : void exchange.res.once('close', act)),
+  whenGone: (act: () => void): void => (isGone(exchange) ? act() : void exchange.res.once('close', act)),
 })

@@ -80,9 +80,13 @@ async function* linesOf({ pool, network }: Context, inputs: readonly string[], k
       // an empty one is nobody's
       const addresses = await mapInTurns(asked, (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0))
       const found = await statements.add(() => findBundles(pool, network, addresses))
-      const lines = await mapInTurns(found, (bundle, i) =>
-        JSON.stringify({ input: asked[i], ...view(network, bundle, kinds) }),
-      )
+      const views = new Map<string, ReturnType<typeof view>>()
+      const viewOf = (bundle: Bundle) => {
+        const key = `${bundle.clusterName} ${bundle.wallets}`
+        if (!views.has(key)) views.set(key, view(network, bundle, kinds))
+        return views.get(key)
+      }
+      const lines = await mapInTurns(found, (bundle, i) => JSON.stringify({ input: asked[i], ...viewOf(bundle) }))
       yield `${lines.join('\n')}\n`
     } catch (error) {
       if (at === 0) throw error

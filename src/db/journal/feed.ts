@@ -245,7 +245,7 @@ const ADD_COPIED = `INSERT INTO feed_events
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
 /**
- * Copies events, in their v1 JSON, behind those that are copied; those of other generations go.
+ * Copies events, in their v1 JSON, behind those that are copied; the first sends those of other generations away.
  * @throws LostLeadershipError
  */
 export async function copyEvents(
@@ -256,7 +256,7 @@ export async function copyEvents(
   const types = events.map(({ event }) => ('wallet' in event ? decodeWallet(event.wallet).type : null))
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
-    await execute(client, network, FORGET_COPIED, [generation])
+    if (events[0]?.number === 1) await execute(client, network, FORGET_COPIED, [generation])
     const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
     await execute(client, network, ADD_COPIED, [generation, ...values])
   })
