@@ -179,6 +179,8 @@ describe('a node that hangs', () => {
 it('names a node that the chain refutes, and asks it after the others, though it answers', async () => {
   const liar = await node()
   const rpc = pool(liar, await node())
+  // once both are checked, the work begins in their order
+  await rpc.onEveryNode((call) => call('eth_chainId', []))
   let refuted = 1
   await rpc.onEveryNode(async () => {
     if (refuted-- > 0) throw new RefutedError('the logs do not make the record')

@@ -82,14 +82,14 @@ export async function tryLead(
     if (renewed) alive()
     return renewed !== undefined
   }
-  return {
-    epoch,
-    lost: renewed(renew, heldMs, released.signal),
-    async release() {
-      released.abort()
-      await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
-    },
+  const lost = renewed(renew, heldMs, released.signal)
+  const release = async () => {
+    released.abort()
+    // a renewal under way takes the lease again
+    await lost
+    await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
   }
+  return { epoch, lost, release }
 }
 
 /**
