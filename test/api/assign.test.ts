@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
+import { KIND_NAMES } from '../../src/registry/auth/kinds.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
+import { type Account, SIGNERS } from '../support/signers.js'
 import { configure, of } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import { bid, expectReplayed, freshName, START_MS, useApi } from './support.js'
@@ -33,8 +36,8 @@ async function claimedBy(...members: readonly Member[]): Promise<string> {
 }
 
 /** A wallet with a bundle of its own. */
-async function founder(): Promise<Member & { id: string }> {
-  const member = await memberOf(world)
+async function founder(account?: Account): Promise<Member & { id: string }> {
+  const member = await memberOf(world, account)
   return { ...member, id: await member.create() }
 }
 
@@ -61,8 +64,9 @@ it('a claim gives one name, however many bundles its wallet is verified in', asy
   expect(rows).toEqual([{ name: 'first', claim: storedOf(claimant.address) }])
 })
 
-it('a bundle is given its name for a claim that gave none yet, the caller`s own before others', async () => {
-  const [founding, other, third] = await Promise.all([founder(), founder(), memberOf(world)])
+it.each(KIND_NAMES)('a bundle is given its name for a claim of %s that gave none yet', async (kind) => {
+  const accounts = await Promise.all([1, 2].map(async () => (await SIGNERS[kind].accounts(randomBytes(32))).at(-1)!))
+  const [founding, other, third] = await Promise.all([founder(accounts[0]), founder(), memberOf(world, accounts[1])])
   const community = await claimedBy(founding, third)
   await join(founding, third)
   expect((await assign(third, community, 'third')).status).toBe(200)

@@ -1,3 +1,4 @@
+import { claimOfAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
@@ -59,7 +60,6 @@ export async function findBundleAllocations(db: Queryable, network: Network, air
   }))
 }
 
-// a candidate that gave no name yet comes first, the caller's own before others'
 const claimedByBundle = prepare<{ account: Buffer }>(
   'airdrop_claimed_by_bundle',
   (l) => `SELECT a.account FROM ${l.clusters} k
@@ -68,19 +68,25 @@ const claimedByBundle = prepare<{ account: Buffer }>(
     JOIN airdrop_allocations a ON a.network = d.network AND a.airdrop = d.airdrop AND a.account = w.address
     JOIN airdrop_claims c ON c.network = d.network AND c.airdrop = d.airdrop AND c.index = a.index AND c.confirmed
     WHERE k.network = ${l.network} AND k.id = $2
-    ORDER BY EXISTS (SELECT FROM ${l.communityNames} n
-      WHERE n.network = ${l.network} AND n.community = $1 AND n.claim = a.account), w.address <> $3, w.created_seq, w.address
-    LIMIT 1`,
+    ORDER BY w.address <> $3, w.created_seq, w.address`,
+)
+const usedClaims = prepare<{ claim: Buffer }>(
+  'airdrop_used_claims',
+  (l) => `SELECT claim FROM ${l.communityNames}
+    WHERE network = ${l.network} AND community = $1 AND claim = ANY($2::bytea[])`,
 )
 
 /**
- * Account (a stored address) verified in a bundle whose allocation of a community's airdrop was claimed, confirmed on
- * its chain: one for whose claim no name was assigned yet, where there is one. Null where none claimed.
+ * Account (a stored address) verified in a bundle whose allocation was claimed, confirmed on its chain. One whose
+ * claim gave no name yet comes first, then the caller's own. Null where none claimed.
  */
 export async function findClaim(
   db: Queryable,
   { network, community, clusterId, caller }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
-  const [row] = await claimedByBundle(db, network, [community, clusterId, caller])
-  return row?.account ?? null
+  const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
+  const claims = claimed.map(({ account }) => claimOfAccount(account))
+  const used = await usedClaims(db, network, [community, claims])
+  const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
+  return (free ?? claimed[0])?.account ?? null
 }

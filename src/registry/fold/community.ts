@@ -6,7 +6,7 @@ import { type CommunityRules, communityRulesJson } from '../community/rules.js'
 import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
 import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
-import { addressOfWord } from '../primitives/address.js'
+import { addressOfWord, addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
@@ -87,7 +87,10 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
 const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** Stored address; null for no assignment or an unknown claim. */
+/** A claim as the state has it: its account's word, read as an address. */
+export const claimOfAccount = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
+
+/** Claim of an assignment; null for none or an unknown one. */
 export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 
