@@ -100,6 +100,8 @@ describe('POST /v1/wallets', () => {
     const [{ wallets }] = await join([holder(0)])
     const rest = Array.from({ length: 18 }, (_, i) => `w${110 + i}`)
     expect(wallets.map((wallet: { name: string }) => wallet.name)).toEqual(['main', 'sol', ...rest])
+    await world.pool.query(`UPDATE wallets SET created_seq = 200 WHERE cluster = 1000 AND name = 'sol'`)
+    expect(await join([holder(0)], 'types=solana')).toMatchObject([{ wallets: [{ name: 'sol' }] }])
   })
 
   it.each([

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import PQueue from 'p-queue'
 import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
-import { KIND_NAMES, type KindName, kindOf } from '../../registry/auth/kinds.js'
+import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -49,7 +49,7 @@ const join = route.post('/v1/wallets', {
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
   errors: ['too_many'],
   async handle({ body, query }, context) {
-    const lines = Readable.from(linesOf(context, body, kindsOf(query)), { highWaterMark: 1 })
+    const lines = Readable.from(linesOf(context, body, storedOf(query)), { highWaterMark: 1 })
     await once(lines, 'readable')
     // a reader who leaves, or takes too long, fails it
     const stream = (res: ServerResponse) =>
@@ -58,32 +58,31 @@ const join = route.post('/v1/wallets', {
   },
 })
 
-/** Kinds of the wallets that are asked for; null for all. */
-type Kinds = ReadonlySet<KindName> | null
-
-/** @throws ApiError invalid_request */
-function kindsOf(query: Query): Kinds {
+/**
+ * Pattern of the wallets that are asked for; null for all. @throws ApiError invalid_request
+ */
+function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES.test(text)) return new Set(text.split(',') as KindName[])
+  if (TYPES.test(text)) return (text.split(',') as KindName[]).map(storedBy).join('|')
   throw new ApiError('invalid_request', `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`)
 }
 
 /** Statements of all joins: they leave connections, and the database's processors, to the rest. */
 const statements = new PQueue({ concurrency: 2 })
 
-/** Lines for addresses, a thousand at once: nothing of the database is held while they wait for their reader. */
-async function* linesOf({ pool, network }: Context, inputs: readonly string[], kinds: Kinds) {
+/** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
+async function* linesOf({ pool, network }: Context, inputs: readonly string[], stored: string | null) {
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
       // an empty one is nobody's
       const addresses = await mapInTurns(asked, (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0))
-      const found = await statements.add(() => findBundles(pool, network, addresses))
+      const found = await statements.add(() => findBundles(pool, network, addresses, stored))
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
-        if (!views.has(key)) views.set(key, view(network, bundle, kinds))
+        if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
       }
       const lines = await mapInTurns(found, (bundle, i) => JSON.stringify({ input: asked[i], ...viewOf(bundle) }))
@@ -96,10 +95,9 @@ async function* linesOf({ pool, network }: Context, inputs: readonly string[], k
   }
 }
 
-function view(network: Network, { generation, newest, clusterName, wallets }: Bundle, kinds: Kinds) {
+function view(network: Network, { generation, newest, clusterName, wallets }: Bundle) {
   const asOf = eventId(network, generation, newest)
-  const all = wallets?.split(' ').filter(Boolean).map(walletOf) ?? null
-  return { clusterName, wallets: all && (kinds ? all.filter(({ type }) => kinds.has(kindOf(type)!)) : all), asOf }
+  return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
 }
 
 function walletOf(entry: string) {

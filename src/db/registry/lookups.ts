@@ -178,15 +178,24 @@ const bundles = prepare<Bundle & { ord: number }>(
     CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
+        AND ($2::text IS NULL OR encode(w.address, 'hex') ~ $2)
       ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${BUNDLE_WALLETS}
     ) w) w
     WHERE h.network = ${l.network}`,
 )
 
-/** The bundles of many addresses: one per input, in its order. */
-export async function findBundles(db: Queryable, network: Network, addresses: readonly Buffer[]): Promise<Bundle[]> {
+/**
+ * The bundles of many addresses: one per input, in its order.
+ * @param stored pattern of the hex of the wallets' stored addresses; null for all
+ */
+export async function findBundles(
+  db: Queryable,
+  network: Network,
+  addresses: readonly Buffer[],
+  stored: string | null,
+): Promise<Bundle[]> {
   // nobody's address has a row, too
-  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked]))) as Bundle[]
+  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked, stored]))) as Bundle[]
 }
 
 export type Availability = 'free' | 'taken' | 'pending'

@@ -7,8 +7,7 @@ import { type Check, decodeBase64, isSignedByEcdsa, startsWith, type WalletKind 
 
 /**
  * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
- * path of Taproot; BIP-137 (signmessage) of P2PKH, and of SegWit where its header says so. Scripts of several keys sign
- * nothing here.
+ * path of Taproot; BIP-137 (signmessage) of P2PKH, and of SegWit where its header says so. No scripts of several keys.
  */
 
 /** Types of addresses of one key; a nested one looks like any script. */
@@ -145,6 +144,8 @@ const PROVEN = new Set<string>([...BY_HEADER, 'bitcoin-p2tr'])
 export const bitcoin: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => PROVEN.has(type),
+  // segwit, or base58 of 25 bytes
+  stored: `${startsWith('bc1', 'tb1')}|^03(..){25,35}$`,
   coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
   form: 'base64 of a witness (BIP-322 simple) or of the 65 bytes of BIP-137',
   read(text) {

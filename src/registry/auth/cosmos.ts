@@ -22,6 +22,8 @@ const signDoc = (message: string, signer: string): string =>
 export const cosmos: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
+  // the prefix, a 1, and at least 32 + 6 letters
+  stored: `^03(?!626331|746231|3078)(..){41,}$`,
   coin: { type: 118n, stored: startsWith('cosmos1'), bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words) },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
   read(text) {

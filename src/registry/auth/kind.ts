@@ -14,6 +14,10 @@ export interface WalletKind {
   hasChainId?: true
   /** Tells whether an address of a type may be one of this kind. */
   proves(type: Wallet['type']): boolean
+  /**
+   * Pattern of the hex of its stored addresses, where it is not the coin's.
+   */
+  stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
   coin: Coin
   /** Words about the text form of its signatures. */

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { SIGNERS } from '../../../test/support/signers.js'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
-import { KIND_NAMES, KINDS, type KindName, kindOf } from './kinds.js'
+import { KIND_NAMES, KINDS, type KindName, kindOf, storedBy } from './kinds.js'
 
 /** Signatures of each kind that are made and checked, and as many altered ones. */
-const COUNT = Number(process.env.SIGNATURES ?? 250)
+const COUNT = Number(process.env.SIGNATURES ?? 60)
 const PATIENCE_MS = 5_000 + COUNT * 100
 
 interface Claim {
@@ -35,6 +35,8 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
     async () => {
       for (let i = 0, made = 0; made < COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
+          const stored = lookupAddress(account.address)!.bytes.toString('hex')
+          expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual([kind])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
           const claim = { message, wallet: account.address, signature }

@@ -11,6 +11,9 @@ export const KINDS = { evm, solana, bitcoin, cosmos, sui } as const satisfies Re
 export type KindName = keyof typeof KINDS
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 
+/** Pattern of the hex of stored addresses of a kind. */
+export const storedBy = (kind: KindName): string => KINDS[kind].stored ?? KINDS[kind].coin.stored
+
 /** Kind that wallets of a type sign as; null where they prove nothing. */
 export const kindOf = (type: Wallet['type']): KindName | null =>
   KIND_NAMES.find((name) => KINDS[name].proves(type)) ?? null

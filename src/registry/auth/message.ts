@@ -3,8 +3,7 @@ import type { WalletKind } from './kind.js'
 import { KINDS, kindOf } from './kinds.js'
 
 /**
- * Messages that wallets sign to authenticate. None is stored: the server rebuilds it from the signing date, so clients
- * may build one themselves.
+ * Messages that wallets sign to authenticate. None is stored: the signing date says all that the server needs.
  */
 
 /** Maximum age of a signing date, and its maximum lead over our clock. */
