@@ -3,6 +3,7 @@ import { createBalancePort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { removeExpired } from '../db/deployment/retention.js'
+import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
@@ -37,8 +38,7 @@ export interface IndexRun {
 }
 
 /**
- * Runs a network's indexers while this process leads it, until the signal. One worker per chain: a spoke that is away
- * delays no other.
+ * Runs a network's indexers while this process leads it: a worker a chain, so none delays another.
  */
 export function runIndexers(ctx: Context, sources: Sources, at: { leases: pg.Pool; listener: Listener }): IndexRun {
   const { network, log, loops, signal } = ctx
@@ -110,7 +110,7 @@ function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'on
     ...(solana ? [paymentWatcherWorker(ctx, solana, reporting)] : []),
     paymentJudgeWorker(ctx, { ports: portsOf(sources), notify, pollMs }),
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
-    retentionWorker(ctx),
+    retentionWorker(ctx, sources.isSqlServed),
     checkpointWorker(ctx),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
@@ -125,14 +125,17 @@ const portsOf = ({ chains, solana }: Sources): BalancePort[] => [
 
 const FORGET_EVERY_MS = 60 * 60_000
 
-/** Once an hour forgets what has had its time. */
-export function retentionWorker({ pool, network, log }: LeaderContext): Worker {
+/**
+ * Once an hour forgets what has had its time. @param isSqlServed without it, readers by SQL see nothing
+ */
+export function retentionWorker({ pool, network, log }: LeaderContext, isSqlServed?: boolean): Worker {
   // a clock that is set does not move it
   let doneAt: number | null = null
   return {
     ...{ name: 'the retention', fields: { network }, pollMs: 60_000 },
     async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
+      if (!isSqlServed) await hideCopied(pool, network)
       const removed = await removeExpired(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))
         log.info({ network, removed }, 'forgot what has had its time')

@@ -23,10 +23,9 @@ const IDLE_MS = 1_000
 type Ctx = Pick<LeaderContext, 'network' | 'pool' | 'epoch'>
 
 /**
- * Follows a network's feed behind its end, in steps. It waits for the first catch-up of the hub, which needs all there
- * is.
+ * Follows a network's feed behind its end, in steps, after the first catch-up of the hub.
  */
-function followWorker<T extends FollowedFeed>(
+function followWorker<T extends FollowedFeed & { isShown?: boolean }>(
   { pool, network }: Ctx,
   name: string,
   read: (pool: Queryable, network: Network) => Promise<T>,
@@ -37,7 +36,7 @@ function followWorker<T extends FollowedFeed>(
     ...{ pollMs: PAUSE_MS, idleMs: IDLE_MS, maxBusySteps: 1 },
     async step() {
       const last = await read(pool, network)
-      if (!last.isCaughtUp || last.count >= last.newest) return 'idle'
+      if (!last.isCaughtUp || (last.count >= last.newest && last.isShown !== false)) return 'idle'
       const found = await readEvents(pool, network, { first: last.count + 1, limit: ENTRIES_AT_ONCE })
       // a rewind came between: the next step finds its generation
       if (found?.generation === last.generation) await write(last, found)
@@ -52,11 +51,9 @@ export const checkpointWorker = (ctx: Ctx): Worker =>
     writeCheckpoints(ctx, last, checkpointsOf(last, found)),
   )
 
-/** A feed that begins anew is copied anew. */
+/** A feed that begins anew is copied anew, beside the copy that readers see. */
 export const sqlWorker = (ctx: Ctx): Worker =>
-  followWorker(ctx, 'the events of SQL', readCopied, ({ generation }, { events }) =>
-    copyEvents(ctx, generation, events),
-  )
+  followWorker(ctx, 'the events of SQL', readCopied, (last, { events }) => copyEvents(ctx, last, events))
 
 /** The checkpoints that stay for ever among those of some events, and that of the last of them. */
 function checkpointsOf({ hash, generation }: FeedCheckpoint, { events }: Events): FeedCheckpoint[] {

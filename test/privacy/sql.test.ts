@@ -3,10 +3,12 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confirmCredits } from '../../src/db/bridge/credits.js'
+import { hideCopied } from '../../src/db/journal/feed.js'
 import { sqlWorker } from '../../src/push/checkpoint.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { type ApiWorld, startApi } from '../api/support.js'
+import type { Network } from '../../src/registry/primitives/network.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { readEpoch } from '../support/epoch.js'
 import { insertPayment } from '../support/payments.js'
@@ -22,10 +24,12 @@ const docs = readFileSync('docs/use/sql.md', 'utf8')
 const { signal } = new AbortController()
 const run = process.env.VITEST_POOL_ID ?? '0'
 
-async function copy({ pool }: ApiWorld): Promise<void> {
-  const worker = sqlWorker({ pool, network: 'mainnet', epoch: await readEpoch(pool, 'mainnet', 'index') })
-  while ((await worker.step(signal, () => {})) !== 'idle');
-  await pool.query('ANALYZE feed_events')
+const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
+  sqlWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(signal, () => {})
+
+async function copy(world: ApiWorld, network?: Network): Promise<void> {
+  while ((await copyStep(world, network)) !== 'idle');
+  await world.pool.query('ANALYZE feed_events')
 }
 
 /** Makes the role as the page says, and connects as it. */
@@ -44,7 +48,7 @@ beforeAll(async () => {
   for (const { pool } of twins) await pool.query('ALTER SYSTEM SET autovacuum = off')
   for (const { pool } of twins) await pool.query('SELECT pg_reload_conf()')
   await Promise.all([live(twins[0], true), live(twins[1], false)])
-  await Promise.all(twins.map(copy))
+  await Promise.all(twins.map((world) => copy(world)))
   readers = [await readerOf(twins[0]), await readerOf(twins[1])]
 })
 afterAll(async () => {
@@ -179,12 +183,38 @@ describe('registry_v1', () => {
     await fc.assert(asked)
   })
 
-  it('begins anew with its feed', async () => {
+  it('shows a feed that begins anew once its copy is whole', async () => {
     const [, world] = twins
+    const shown = async (view = 'events') => (await readers[1].query(`SELECT * FROM registry_v1.${view}`)).rows
+    const [before, names] = [await shown(), await shown('names')]
     await world.pool.query('UPDATE journal_heads SET feed_generation = feed_generation + 1')
-    const [before] = (await readers[1].query('SELECT count(*) FROM registry_v1.events')).rows
+    const from = randomAddress()
+    await world.append(
+      'mainnet',
+      Array.from({ length: 600 }, () => bid({ from, name: freshName() })),
+    )
+    await copyStep(world)
+    expect([await shown(), await shown('names')]).toEqual([before, names])
     await copy(world)
-    const sql = 'SELECT count(*), min(generation) AS generation FROM registry_v1.events'
-    expect((await readers[1].query(sql)).rows).toEqual([{ ...before, generation: 2 }])
+    expect(await shown('names')).toHaveLength(names.length + 600)
+    const generations = new Set((await shown()).map(({ generation }) => generation))
+    expect([...generations]).toEqual([2])
+  })
+
+  it('is empty where the new feed has no event, and while nothing is copied', async () => {
+    const [, { pool }] = twins
+    const shown = async (network: string) =>
+      (await readers[1].query('SELECT FROM registry_v1.events WHERE network = $1', [network])).rowCount
+    await pool.query(`INSERT INTO feed_events (network, generation, number, type, actor, at_ms, data)
+      VALUES (1, 0, 1, 'CREATE_CLUSTER', '', 0, '{}')`)
+    await pool.query('INSERT INTO feed_shown (network, generation) VALUES (1, 0)')
+    await pool.query('UPDATE journal_heads SET caught_up = true WHERE network = 1')
+    expect(await shown('testnet')).toBe(1)
+    await copy(twins[1], 'testnet')
+    expect(await shown('testnet')).toBe(0)
+    await hideCopied(pool, 'mainnet')
+    expect(await shown('mainnet')).toBe(0)
+    await copy(twins[1])
+    expect(await shown('mainnet')).toBeGreaterThan(600)
   })
 })

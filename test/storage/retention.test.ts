@@ -15,6 +15,7 @@ const SIGHTINGS = 'transactions that came to nothing'
 const BYTES = 'signed bytes of ended jobs'
 const SESSIONS = 'sessions that have expired'
 const ENTRIES = 'entries of generations that ended'
+const EVENTS = 'events of SQL that no view shows'
 
 const database = useDatabase()
 const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values)
@@ -54,6 +55,12 @@ const entry = (generation: number, seq: number) =>
     [generation, seq],
   )
 
+const copied = (network: number, generation: number) =>
+  sql(
+    `INSERT INTO feed_events (network, generation, number, type, actor, at_ms, data) VALUES ($1, $2, 1, '', '', 0, '{}')`,
+    [network, generation],
+  )
+
 test('forgets what came to nothing, and keeps what an answer rests on', async () => {
   await sighting(1, 31)
   await sighting(2, 29)
@@ -66,15 +73,20 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   await session(2, Date.now() + 60_000)
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
   for (const generation of [1, 2, 3, 4]) for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
-  const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400 }
+  await sql('UPDATE journal_heads SET feed_generation = 4')
+  await sql('INSERT INTO feed_shown (network, generation) VALUES (0, 2), (1, 1)')
+  for (const generation of [1, 2, 3, 4]) await copied(0, generation)
+  await copied(1, 1)
+  const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400, [EVENTS]: 2 }
   expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
   expect(await removeExpired(database.pool, 'mainnet')).toEqual({
-    ...{ [SIGHTINGS]: 0, [BYTES]: 0, [SESSIONS]: 0, [ENTRIES]: 0 },
+    ...{ [SIGHTINGS]: 0, [BYTES]: 0, [SESSIONS]: 0, [ENTRIES]: 0, [EVENTS]: 0 },
   })
   const left = async (text: string) => (await sql(text)).rows.map((row) => Object.values(row)[0])
   expect(await left('SELECT get_byte(hash, 0) FROM tracked_txs ORDER BY 1')).toEqual([2, 3, 4])
   expect(await left('SELECT get_byte(key_hash, 0) FROM sessions')).toEqual([2])
   expect(await left('SELECT DISTINCT generation FROM journal ORDER BY 1')).toEqual([3, 4])
+  expect(await left('SELECT generation FROM feed_events ORDER BY network, generation')).toEqual([2, 4, 1])
   expect(await left("SELECT nonce FROM jobs WHERE txs->0->>'raw' = '' ORDER BY 1")).toEqual([1])
 })
 

@@ -13,11 +13,19 @@ CREATE TABLE "feed_events" (
   "address" TEXT COLLATE "C",
   "address_type" TEXT,
   "data" JSONB NOT NULL,
-  CONSTRAINT "feed_events_pkey" PRIMARY KEY ("network", "number")
+  CONSTRAINT "feed_events_pkey" PRIMARY KEY ("network", "generation", "number")
 );
 CREATE INDEX "feed_events_network_cluster_id_idx" ON "feed_events" ("network", "cluster_id");
 CREATE INDEX "feed_events_network_address_idx" ON "feed_events" ("network", "address");
 CREATE INDEX "feed_events_network_name_idx" ON "feed_events" ("network", "name");
+
+-- the generation that readers see: a feed that begins anew is copied beside it, and shown once its copy is whole
+CREATE TABLE "feed_shown" (
+  "network" SMALLINT NOT NULL,
+  "generation" INTEGER NOT NULL,
+  CONSTRAINT "feed_shown_pkey" PRIMARY KEY ("network")
+);
+CREATE VIEW shown_events AS SELECT e.* FROM feed_events e JOIN feed_shown s USING (network, generation);
 
 CREATE SCHEMA "registry_v1";
 
@@ -49,12 +57,12 @@ END $$;
 CREATE VIEW registry_v1.events AS
 SELECT registry_v1.network_name(network) AS network, generation, number, type, actor,
   registry_v1.at_time(at_ms) AS at, cluster_id, community, name, address, address_type, data
-FROM feed_events;
+FROM shown_events;
 
 CREATE VIEW registry_v1.clusters AS
 SELECT registry_v1.network_name(network) AS network, cluster_id, registry_v1.at_time(at_ms) AS created_at,
   actor AS created_by
-FROM feed_events WHERE type = 'CREATE_CLUSTER';
+FROM shown_events WHERE type = 'CREATE_CLUSTER';
 
 -- the newest transfer names the holder
 CREATE VIEW registry_v1.names AS
@@ -63,7 +71,7 @@ SELECT registry_v1.network_name(network) AS network, name,
   max((data ->> 'wei_amount')::numeric) AS wei_amount,
   registry_v1.at_time(min(at_ms)) AS registered_at,
   (array_agg(actor ORDER BY number))[1] AS registered_by
-FROM feed_events WHERE type IN ('REGISTER_NAME', 'TRANSFER_NAME') GROUP BY feed_events.network, name;
+FROM shown_events WHERE type IN ('REGISTER_NAME', 'TRANSFER_NAME') GROUP BY shown_events.network, name;
 
 -- an entry is as its changes since it was added last make it
 CREATE VIEW registry_v1.wallets AS
@@ -74,7 +82,7 @@ SELECT registry_v1.network_name(w.network) AS network, w.cluster_id, w.address, 
   registry_v1.at_time(min(w.at_ms)) AS added_at
 FROM (
   SELECT *, max(number) FILTER (WHERE type = 'REMOVE_WALLET') OVER (PARTITION BY network, cluster_id, address) AS removed
-  FROM feed_events
+  FROM shown_events
   WHERE type IN ('ADD_WALLET', 'UPDATE_WALLET_NAME', 'VERIFY_WALLET', 'REMOVE_WALLET', 'BACKUP_WALLET')
 ) w
 WHERE w.number > coalesce(w.removed, 0)
@@ -87,11 +95,11 @@ SELECT DISTINCT registry_v1.network_name(network) AS network, name FROM communit
 CREATE VIEW registry_v1.community_names AS
 SELECT DISTINCT ON (e.network, e.community, e.name) registry_v1.network_name(e.network) AS network, e.community,
   e.name, e.address, e.address_type, e.cluster_id, registry_v1.at_time(e.at_ms) AS registered_at
-FROM feed_events e WHERE e.type = 'REGISTER_COMMUNITY_NAME'
+FROM shown_events e WHERE e.type = 'REGISTER_COMMUNITY_NAME'
 ORDER BY e.network, e.community, e.name, e.number DESC;
 
 -- confirmed payments (states 1 and 2) that their payers may take back by now, and credits of the hub
-CREATE VIEW registry_v1.refunds_owed AS
+CREATE VIEW registry_v1.refunds_owed WITH (security_barrier) AS
 SELECT registry_v1.network_name(network) AS network, 'hub' AS chain, registry_v1.address_text(wallet) AS payer,
   NULL::text AS token, sum(amount_wei) AS amount, NULL::timestamptz AS since
 FROM hub_credits GROUP BY hub_credits.network, wallet HAVING sum(amount_wei) > 0

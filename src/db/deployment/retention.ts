@@ -10,7 +10,7 @@ const KEPT_GENERATIONS = 2
 /** Rows per statement, so none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** Ages are by the database's clock: a wrong one of this process would forget what is in use. */
+/** Ages are by the database's clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
 
@@ -40,6 +40,12 @@ const expired = (network: Network): Record<string, string> => {
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
+    'events of SQL that no view shows': `DELETE FROM feed_events e USING (
+        SELECT generation, number FROM feed_events WHERE network = $1 AND generation NOT IN (
+          SELECT feed_generation FROM journal_heads WHERE network = $1
+          UNION SELECT generation FROM feed_shown WHERE network = $1
+        ) ORDER BY generation, number LIMIT $2
+      ) k WHERE e.network = $1 AND e.generation = k.generation AND e.number = k.number`,
   }
 }
 

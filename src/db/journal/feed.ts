@@ -224,19 +224,23 @@ export async function addCheckpoints(
   await execute(db, network, ADD_CHECKPOINTS, [generation, ...values])
 }
 
-const copied = prepare<FollowedFeed>(
+/** Of a copy that readers see up to its end, or not yet. */
+export type CopiedFeed = FollowedFeed & { isShown: boolean }
+
+const copied = prepare<CopiedFeed>(
   'feed_copied',
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest, h.caught_up AS is_caught_up, coalesce((
-      SELECT number FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
-      ORDER BY number DESC LIMIT 1
-    ), 0) AS count FROM journal_heads h WHERE h.network = ${l.network}`,
+      SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
+    ), 0) AS count, coalesce(s.generation = h.feed_generation, false) AS is_shown
+    FROM journal_heads h LEFT JOIN feed_shown s USING (network) WHERE h.network = ${l.network}`,
 )
 
 /** The copy of a network's feed for readers by SQL. */
-export const readCopied = async (db: Queryable, network: Network): Promise<FollowedFeed> =>
+export const readCopied = async (db: Queryable, network: Network): Promise<CopiedFeed> =>
   (await copied(db, network, []))[0]!
 
-const FORGET_COPIED = 'DELETE FROM feed_events WHERE network = $1 AND generation <> $2'
+const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
+  ON CONFLICT (network) DO UPDATE SET generation = $2`
 const ADD_COPIED = `INSERT INTO feed_events
     (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
   SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
@@ -245,19 +249,25 @@ const ADD_COPIED = `INSERT INTO feed_events
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
 /**
- * Copies events, in their v1 JSON, behind those that are copied; the first sends those of other generations away.
+ * Copies events, in their v1 JSON, behind those that are copied. A whole copy is shown.
  * @throws LostLeadershipError
  */
 export async function copyEvents(
   { pool, network, epoch }: OfLeader,
-  generation: number,
+  { generation, newest, count }: FollowedFeed,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
   const types = events.map(({ event }) => ('wallet' in event ? decodeWallet(event.wallet).type : null))
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
-    if (events[0]?.number === 1) await execute(client, network, FORGET_COPIED, [generation])
     const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
     await execute(client, network, ADD_COPIED, [generation, ...values])
+    if ((events.at(-1)?.number ?? count) >= newest) await execute(client, network, SHOW_COPIED, [generation])
   })
 }
+
+/**
+ * Shows readers by SQL nothing. The rows stay: a later copy goes on behind them.
+ */
+export const hideCopied = (db: Queryable, network: Network) =>
+  execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])
