@@ -40,7 +40,7 @@ const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
 /** Time limit of a stop, for requests and steps under way. */
 export const STOP_TIMEOUT_MS = 8_000
-/** The indexers hold one connection each while they write, the relayers one for each delivery under way. */
+/** Connections: one for each indexer that writes, and each delivery under way. */
 const WRITE_CONNECTIONS = 8
 
 /** The parts of a running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
@@ -120,7 +120,7 @@ export class Daemon {
       this.#startRelayer(ctx, sources)
       const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
       const proof = hub && proofWorker(this.#writePool, hub.chain.forUse('judge'))
-      if (proof && replicas.has(network)) this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
+      if (proof && !roles.includes('index')) this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
     }
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)

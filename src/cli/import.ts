@@ -10,6 +10,7 @@ import { beginImport, type FeedImport } from '../db/journal/replica/import.js'
 import { readReplicas } from '../db/journal/replica/replica.js'
 import { migrate } from '../db/pg/migrate.js'
 import { createPool, inTransaction } from '../db/pg/pool.js'
+import { isUniqueViolation } from '../db/pg/unavailable.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { proveNames } from '../replica.js'
 import { withDatabase } from './database.js'
@@ -33,7 +34,9 @@ export const importFeed = (source: string, { checkpoint = [] }: { checkpoint?: r
     const pool = createPool({ url, max: 2, applicationName: 'clusterd import', idleTransactionMs: SILENT_MS })
     try {
       if ((await readLeaders(pool)).length > 0) throw new Error('a daemon indexes into this database: stop it first.')
-      await inTransaction(pool, (client) => takeIn(client, source, checkpoint))
+      await inTransaction(pool, (client) => takeIn(client, source, checkpoint)).catch((error) => {
+        throw isUniqueViolation(error) ? new Error(`the file has something twice: ${error.detail}`) : error
+      })
       await prove(pool)
       for (const [network, block] of await readReplicas(pool))
         console.log(`${network}: ${block > 0 ? `proved by the hub's block ${block}` : 'not proved by the hub yet'}`)

@@ -105,7 +105,11 @@ describe('an import of an export', () => {
       `/v1/refunds/0x${'12'.repeat(20)}`,
       `/v1/names/register/tx/0x${'12'.repeat(32)}`,
     ])
-      expect((await fetch(`${replica.url}${path}`)).status, path).toBe(503)
+      for (const chains of [world.chains, []]) {
+        const at = await secondApi({ pool }, { chains })
+        expect((await fetch(`${at.url}${path}`)).status, path).toBe(503)
+        await at.stop()
+      }
 
     const member = await memberOf(world)
     await member.create()
@@ -182,13 +186,15 @@ describe('an import of an export', () => {
       'a bid of a wallet that can make none': [...made(cluster('1'), bitcoin), registered(bitcoin)],
       'a name that was never registered moves': [...both, moved(cluster('1'), cluster('2'))],
       'a name moves that others hold': [...both, registered(mallory), moved(cluster('2'), cluster('1'))],
+      'a name is registered twice': [...both, registered(mallory), registered(mallory)],
       'more wallets than a cluster takes': [...made(cluster('1'), mallory), ...listed],
     }
     for (const [what, events] of Object.entries(forged)) {
       const told = events.map(({ type, from, data }, i) =>
         JSON.stringify({ id: `m-1-${i + 1}`, type, from, data, isTestnet: false, timestamp: START_MS + i }),
       )
-      await expect(importLines(url, told), what).rejects.toThrow('fits no state of the feed before it')
+      const why = what.includes('twice') ? 'the file has something twice: Key' : 'fits no state of the feed before it'
+      await expect(importLines(url, told), what).rejects.toThrow(why)
     }
   }, 60_000)
 

@@ -34,11 +34,14 @@ const SERVED_FOR_MS = 250
 export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)
-  let untilMs = hub ? 0 : Number.POSITIVE_INFINITY
+  let untilMs = 0
   return () => {
     if (performance.now() < untilMs) return answer
     untilMs = Number.POSITIVE_INFINITY
-    answer = readHubState(pool, network, hub!.label).then(freshnessOf)
+    // a copy whose hub is not configured is never current
+    answer = readHubState(pool, network, hub?.label ?? '').then((state) =>
+      hub || state.isReplica ? freshnessOf(state) : CURRENT,
+    )
     answer.then(
       () => {
         untilMs = performance.now() + SERVED_FOR_MS
