@@ -3,44 +3,49 @@ import os from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { createPool } from '../../src/db/pg/pool.js'
-import { startStack, type World } from '../../src/testing/index.js'
+import { type Stack, startStack, type World } from '../../src/testing/index.js'
+import { startProgramsFrom } from '../../src/testing/processes/programs.js'
 import { recordGolden } from '../golden/journal.js'
-import { shareWorld, signalSharedWorld } from './signals.js'
+import { builtProgram } from './built.js'
+import { expectSharedWorld, shareWorld, signalSharedWorld } from './signals.js'
 
 const BLOCK_MS = 200
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The one world that the tests under test/e2e share. */
-    world: World
-    /** The world's home folder. */
+    /** Home folder of the one world that the tests under test/e2e share. */
     home: string
   }
 }
 
 /**
- * Starts the shared world once per run, only when a test under test/e2e runs. vitest starts it before all other tests;
- * its chains and its daemon are stopped until `wakeWorld.ts`, and again by `restWorld.ts`, to leave them the machine.
+ * Starts the shared world once per run, where a test under test/e2e runs, beside the first of all tests. Its chains and
+ * its daemon are stopped until `wakeWorld.ts`, and again by `restWorld.ts`, to leave others the machine.
  */
-export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+export default function setup(project: TestProject): () => Promise<void> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-shared-'))
-  const removeHome = () => fs.rmSync(home, { recursive: true, force: true })
-  const stack = await startStack({ home, blockMs: BLOCK_MS }).catch((error) => {
-    removeHome()
-    throw error
-  })
-  provide('world', stack.world)
-  provide('home', home)
+  project.provide('home', home)
+  expectSharedWorld(path.join(home, 'processes'))
+  const { programs } = project.getProvidedContext()
+  startProgramsFrom((program) => builtProgram(programs, program))
+  const starting = startStack({ home, blockMs: BLOCK_MS }).then(share, (error: Error) => shareWorld(error))
+  return async () => {
+    const stack = await starting
+    if (stack) {
+      signalSharedWorld('SIGCONT')
+      await record(stack.world)
+      await stack.stop()
+    }
+    fs.rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function share(stack: Stack): Stack {
   const { surfpool } = stack.solana ?? {}
   const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(({ pid }) => pid)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
   shareWorld(pids)
-  signalSharedWorld('SIGSTOP')
-  return async () => {
-    signalSharedWorld('SIGCONT')
-    await record(stack.world)
-    await stack.stop()
-    removeHome()
-  }
+  return stack
 }
 
 /** `RECORD_GOLDEN=<file>`: writes what the tests have journalled on the mainnet, for test/golden. */

@@ -1,10 +1,11 @@
 import type { Network } from '../../src/registry/primitives/network.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { ask, freshName, world } from '../support/world.js'
-import { signalSharedWorld } from './signals.js'
+import { isWorldShared, signalSharedWorld } from './signals.js'
 
 const WAKE_LIMIT_MS = 60_000
 
+if (!(await waitFor(isWorldShared, WAKE_LIMIT_MS))) throw new Error('the shared world does not start')
 // a running process ignores SIGCONT, see globalSetup.ts
 signalSharedWorld('SIGCONT')
 

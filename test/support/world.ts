@@ -8,13 +8,14 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { fund, localClients, walletOf } from '../../src/testing/chains/localChain.js'
-import type { World, WorldNetwork } from '../../src/testing/index.js'
+import { readWorld, type World, type WorldNetwork } from '../../src/testing/index.js'
 import { describeAccount } from '../../src/testing/solana/accounts.js'
 import { fundSolana } from '../../src/testing/solana/sendSolana.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 
 /** The world that all tests under test/e2e share: each uses names and wallets of its own. */
-export const world = (): World => inject('world')
+export const world = (): World => (shared ??= readWorld(inject('home'))!)
+let shared: World | undefined
 
 /** A world of any networks. */
 export type SomeWorld = Pick<World, 'api'> & { networks: Partial<Record<Network, WorldNetwork>> }
