@@ -1,7 +1,4 @@
-/**
- * Content security policy of a page: own files, pictures as data (wallets', icons), answers of this service. No inline
- * script or style, no frame, no form to another site.
- */
+/** Content security policy of a page: own files, pictures as data, answers of this service; nothing inline. */
 const RULES = [
   "default-src 'none'",
   "script-src 'self'",

@@ -96,7 +96,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     const { tx } = seed()
     await open(`/tx/${tx.lost}`)
     await heading('Somebody else was first')
-    await card('What is owed back').getByText('ETH').waitFor()
+    await card('Refund').getByText('ETH').waitFor()
     await look('lost')
     await open(`/tx/${tx.pending}`)
     await heading('Waiting for confirmations')

@@ -129,7 +129,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     async (path) => {
       await answer(/\/v1\//, 200, '<h1>Maintenance</h1>')
       await open(path)
-      await page.getByText('The service can not be reached now.').first().waitFor()
+      await page.getByText('The service cannot be reached now.').first().waitFor()
       expect(await main()).not.toContain('Too deep to be undone')
     },
   )
@@ -138,7 +138,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     await open('/')
     await page.locator('.chains li').first().waitFor()
     await page.route(/\/v1\//, (route) => route.abort())
-    await page.getByText('The service can not be reached now.').first().waitFor()
+    await page.getByText('The service cannot be reached now.').first().waitFor()
   })
 
   it('long names and long names of keys stay within a narrow screen', async () => {

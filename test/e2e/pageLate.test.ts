@@ -132,7 +132,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await page.getByRole('link', { name: 'Communities' }).click()
     await page.getByLabel('Community', { exact: true }).fill('guild')
     await page.getByLabel('Your name there').fill(name)
-    await press('Get it')
+    await press('Get the name')
     await page.locator('dialog').filter({ hasText: 'You have paid for it already' }).waitFor()
     await confirm('Cancel')
   })

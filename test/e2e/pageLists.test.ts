@@ -84,7 +84,7 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     await page.getByRole('form', { name: `Rules of ${names[0]}` }).waitFor()
     expect(asked.filter((path) => path.startsWith('/v1/communities/')).length).toBeLessThanOrEqual(10)
     await page.getByLabel('Another of your names').fill(names[102]!)
-    await page.getByRole('button', { name: 'Show it' }).click()
+    await page.getByRole('button', { name: 'Show' }).click()
     await page.getByRole('form', { name: `Rules of ${names[102]}` }).waitFor()
     // on the other network it may be anybody's
     await page.getByLabel('Network').selectOption('testnet')

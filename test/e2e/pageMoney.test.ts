@@ -118,7 +118,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await question('Create a cluster?')
     const words =
       "document.getElementById(document.querySelector('dialog').getAttribute('aria-describedby'))?.textContent"
-    expect(await page.evaluate(words)).toContain('it can not be made private later')
+    expect(await page.evaluate(words)).toContain('it cannot be made private later')
     await confirm('Cancel')
   })
 

@@ -99,7 +99,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   })
 
   it('signs in with a wallet elsewhere, by a signature that is typed', async () => {
-    await page.getByText('A wallet elsewhere').click()
+    await page.getByText('A wallet that signs elsewhere').click()
     await page.getByLabel('Its address').fill(bitcoin.address)
     await page.getByLabel('Its kind').selectOption('bitcoin')
     await press('Get the message')

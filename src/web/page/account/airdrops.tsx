@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ended: 'the airdrop has ended',
   private_wallet: 'would show a private wallet on chain',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
-  no_operator: 'this service can not permit it',
+  no_operator: 'this service cannot permit it',
 }
 /** `/@airdrops`: what communities give the wallets of the bundle. */
 export function Airdrops() {

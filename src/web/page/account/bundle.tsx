@@ -30,7 +30,7 @@ export function Bundle() {
           <Add />
         </Card>
         <div>
-          <Card title="Make a new wallet">
+          <Card title="Generate a wallet">
             <Generate wallets={cluster.wallets} />
           </Card>
           <Card title="Join another bundle">
@@ -44,7 +44,7 @@ export function Bundle() {
 
 function NoCluster({ account }: { account: Account }) {
   const create = async () => {
-    const text = `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it can not be made private later.`
+    const text = `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it cannot be made private later.`
     if (await account.confirmed({ title: 'Create a cluster?', text, yes: 'Create it' }))
       await change(account, 'The cluster is created.', '/v1/clusters', { method: 'POST' })
   }
@@ -95,7 +95,7 @@ function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
 function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: { wallet: Wallet }) {
   const account = useAccount()
   const publish = async () => {
-    const text = `Everybody will see that ${address} belongs to your cluster. This can not be taken back.`
+    const text = `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`
     if (!(await account.confirmed({ title: 'Make this wallet public?', text, yes: 'Make it public', isGrave: true })))
       return
     const body = [{ address, name, isPrivate: false }]
@@ -173,7 +173,7 @@ function Add() {
       <Input label="Address" {...TYPED} name="address" maxLength={128} />
       <Input label="Name" {...NAME_RULES} name="name" />
       <Check name="private" defaultChecked>
-        Private: only members of the cluster see it. A public entry can not be made private later.
+        Private: only members of the cluster see it. A public entry cannot be made private later.
       </Check>
     </Form>
   )

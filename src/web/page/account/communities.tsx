@@ -6,7 +6,7 @@ import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { onceSent, paidText } from './followed.js'
-import { Action, chainText, FollowedList, Form, Input, priceText } from './pieces.js'
+import { Action, chainText, Form, Input, priceText } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
 
@@ -18,7 +18,7 @@ export function Communities() {
   return (
     <>
       <Card title="Get a name in a community">
-        <Form label="Register a name below a community" work={join} submit="Get it">
+        <Form label="Register a name below a community" work={join} submit="Get the name">
           <Input label="Community" {...CLUSTER_NAME_RULES} name="community" defaultValue={query.community} />
           <Input
             label="Your name there"
@@ -28,7 +28,6 @@ export function Communities() {
             defaultValue={query.community ? query.name : ''}
           />
         </Form>
-        <FollowedList />
       </Card>
       <OwnNames />
     </>
@@ -54,7 +53,7 @@ function OwnNames() {
     <>
       {names.length > SHOWN && (
         <Card title="Your names as communities">
-          <Form label="Show a name as a community" work={show} submit="Show it" isPlain>
+          <Form label="Show a name as a community" work={show} submit="Show" isPlain>
             <Input
               label="Another of your names"
               hint={`Below are the first ${SHOWN}`}
@@ -111,8 +110,8 @@ function Own({ name }: { name: string }) {
       <div class="columns">
         <Rules name={name} />
         <div>
-          <Form label={`Register for somebody below ${name}`} work={give} submit="Give it" isPlain>
-            <Input label="Register for somebody: name" {...CLUSTER_NAME_RULES} name="name" />
+          <Form label={`Register for somebody below ${name}`} work={give} submit="Give the name" isPlain>
+            <Input label="Name for somebody else" {...CLUSTER_NAME_RULES} name="name" />
             <Input label="Wallet" {...TYPED} name="wallet" />
           </Form>
           <Payouts name={name} />

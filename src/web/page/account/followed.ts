@@ -107,10 +107,7 @@ async function followOpen(left: AbortSignal, onEnd: (ended: Followed, status: Tx
   }
 }
 
-/**
- * Transactions that this wallet has sent, followed until they are decided. They outlive the page that sent them, and
- * its reload, until the visitor signs out.
- */
+/** Transactions that this wallet sent, followed over reloads until they are decided, or the visitor signs out. */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
   say: Say,

@@ -23,7 +23,7 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const isOpen = made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
   return (
     <>
-      <Form label="Make a new wallet" work={make} submit="Make it" isPlain>
+      <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
         <Field label="Kind">
           <select name="type">
             <option value="evm">Ethereum</option>
@@ -64,8 +64,8 @@ function Recover() {
   }
   return (
     <details>
-      <summary>Get a key back</summary>
-      <Form label="Get a key back" work={recover} submit="Sign and get the key" isPlain>
+      <summary>Recover a key</summary>
+      <Form label="Recover a key" work={recover} submit="Sign and recover" isPlain>
         <Input label="Address of the wallet" {...TYPED} name="address" />
         <Input label="A share of its key" {...TYPED} name="share" />
       </Form>

@@ -8,7 +8,7 @@ import {
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { chainName, moneyOf, short } from '../lib/format.js'
 import type { Chain, Price, TxStatus } from '../lib/types.js'
-import { Link, Name } from '../parts/basics.js'
+import { Card, Link, Name } from '../parts/basics.js'
 import { useAccount } from './state.js'
 
 /** Small pieces of the pages of a signed-in wallet. */
@@ -152,20 +152,23 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
 /** Transactions that were sent from here. */
 export function FollowedList() {
   const { followed } = useAccount()
+  if (followed.length === 0) return null
   return (
-    <ol class="rows followed" aria-live="polite">
-      {followed.map(({ title, tx, status }) => (
-        <li key={tx} data-status={status?.status ?? 'not_found'}>
-          <Name name={title} />
-          <span class="status">
-            {STATUS_TEXT[status?.status ?? 'not_found']}
-            {status?.status === 'pending' &&
-              status.confirmations &&
-              ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
-          </span>
-          <Link to={`/tx/${tx}`}>See its way</Link>
-        </li>
-      ))}
-    </ol>
+    <Card title="Sent from this tab">
+      <ol class="rows followed" aria-live="polite">
+        {followed.map(({ title, tx, status }) => (
+          <li key={tx} data-status={status?.status ?? 'not_found'}>
+            <Name name={title} />
+            <span class="status">
+              {STATUS_TEXT[status?.status ?? 'not_found']}
+              {status?.status === 'pending' &&
+                status.confirmations &&
+                ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
+            </span>
+            <Link to={`/tx/${tx}`}>Progress</Link>
+          </li>
+        ))}
+      </ol>
+    </Card>
   )
 }

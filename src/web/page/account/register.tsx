@@ -7,7 +7,7 @@ import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain, Quote } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
+import { chainText, Field, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
 /** Facts that are known before a signature: whether the name is free, and what it costs. */
@@ -19,7 +19,7 @@ interface Offer {
 
 const REVEALS = {
   title: 'Your wallet becomes public',
-  text: 'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which can not be taken back.',
+  text: 'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which cannot be taken back.',
   yes: 'Register all the same',
   isGrave: true,
 } as const
@@ -94,7 +94,6 @@ export function Register() {
           <Price offer={offer} isName={isName} name={typed} />
         </Form>
       )}
-      <FollowedList />
     </Card>
   )
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
 import { amountOf, amountText } from '../lib/format.js'
 import { useAsked } from '../lib/net.js'
@@ -22,6 +23,7 @@ const rulesInForce = (account: Account, name: string): Promise<Community | null>
 
 function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const account = useAccount()
+  const [chosen, setChosen] = useState<string | null>(null)
   const chains = payable(account)
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
   const chain = chains.find(({ network }) => network === price?.network)
@@ -41,31 +43,35 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   return (
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
       <Field label="Who may register">
-        <select name="who">
+        <select name="who" onChange={(event) => setChosen(event.currentTarget.value)}>
           {who === 'kept' && option('kept', `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`)}
           {option('free', 'Everybody, free')}
           {chains.length > 0 && option('paid', 'Everybody who pays')}
           {option('owners', 'Only wallets of my cluster, for others too')}
         </select>
       </Field>
-      <Input
-        label="Price"
-        hint="It goes to your wallet; only for “everybody who pays”"
-        name="amount"
-        inputMode="decimal"
-        placeholder="0.001"
-        autocomplete="off"
-        defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
-      />
-      <Field label="Paid on">
-        <select name="chain">
-          {chains.map((one) => (
-            <option key={one.network} value={one.network} selected={one === chain}>
-              {chainText(one)}
-            </option>
-          ))}
-        </select>
-      </Field>
+      {(chosen ?? who) === 'paid' && (
+        <>
+          <Input
+            label="Price"
+            hint="It goes to your wallet"
+            name="amount"
+            inputMode="decimal"
+            placeholder="0.001"
+            autocomplete="off"
+            defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
+          />
+          <Field label="Paid on">
+            <select name="chain">
+              {chains.map((one) => (
+                <option key={one.network} value={one.network} selected={one === chain}>
+                  {chainText(one)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </>
+      )}
       {(rules?.requirements.length || rules?.startsAt) && <p>Its requirements and its start stay as they are.</p>}
     </Form>
   )

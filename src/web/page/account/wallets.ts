@@ -13,10 +13,7 @@ export interface Transaction {
   value: string
 }
 
-/**
- * Wallets of the browser: EVM wallets announce themselves (EIP-6963), Solana wallets register (Wallet Standard). A
- * wallet is contacted only after its button is pressed.
- */
+/** Wallets of the browser, by EIP-6963 and Wallet Standard; none is contacted before its button is pressed. */
 
 /** Time for a wallet's answer: one whose window was closed may never give it. */
 const PATIENCE_MS = 120_000
@@ -179,7 +176,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           if (typeof base64 !== 'string') throw unfit()
           const transaction = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
           const feature = features['solana:signAndSendTransaction']
-          if (!feature) throw new Error(`${name} can not send transactions.`)
+          if (!feature) throw new Error(`${name} cannot send transactions.`)
           const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
           const chain = chains.includes(wanted) ? wanted : chains[0]!
           const sent = feature.signAndSendTransaction({ account, transaction, chain }).then(([first]) => {

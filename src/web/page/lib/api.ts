@@ -3,7 +3,7 @@ import { Transport } from '../../../client/transport.js'
 import type { Method } from '../../../client/types.js'
 
 const TIMEOUT_MS = 40_000
-const UNREACHABLE = 'The service can not be reached now.'
+const UNREACHABLE = 'The service cannot be reached now.'
 /** Codes of failures that are not the service's. */
 const OWN_CODES = ['network', 'timeout', 'unexpected']
 

@@ -208,7 +208,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
               <>
                 <p>Nobody has this name.</p>
                 <Link to={`/@communities?community=${community}&name=${name}`} class="button">
-                  Get it
+                  Get the name
                 </Link>
               </>
             )

@@ -66,8 +66,8 @@ function Start() {
         <p class="soft">Look up who is behind a name, what an address is called, and where a transaction has got to.</p>
         <Search isLarge />
         <p class="soft">
-          Looking needs nothing. To <Link to="/@register">register a name</Link>, sign in with a wallet for Ethereum or
-          Solana; a local world brings one along.
+          Looking up is free, and needs no account. To <Link to="/@register">register a name</Link>, sign in with an
+          Ethereum or Solana wallet.
         </p>
       </div>
       <div class="columns">

@@ -7,7 +7,7 @@ import type { Chain, TxStatus } from '../lib/types.js'
 import { Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
 import { MemberPage } from './cluster.js'
 
-/** `/tx/:hash`: the way of a transaction, which moves by itself. */
+/** `/tx/:hash`: the progress of a transaction, which moves by itself. */
 
 /** `part`: of its confirmations, 0 to 1. */
 type Station = [title: string, state: keyof typeof STATE_WORDS, text: ComponentChildren, part?: number]
@@ -121,7 +121,7 @@ function Way(found: TxStatus) {
 const STATE_WORDS = { done: ' (done)', now: ' (now)', next: ' (to come)', bad: ' (failed)' } as const
 
 const OUTCOMES: Readonly<Record<string, string>> = {
-  won: 'yours',
+  won: 'registered',
   lost: 'lost to an earlier bid',
   refused: 'refused',
   leading: 'leads',
@@ -159,7 +159,7 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
 function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
   if (!credit && !refund) return null
   return (
-    <Card title="What is owed back">
+    <Card title="Refund">
       {credit && (
         <p>
           The hub owes <strong>{moneyOf(credit.amountWei)}</strong>
@@ -203,7 +203,7 @@ function Transaction({ tx }: { tx: string }) {
           )}
         </div>
       </div>
-      <Card title="Its way">
+      <Card title="Progress">
         <Loaded asked={asked} lines={4}>
           {Way}
         </Loaded>
