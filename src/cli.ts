@@ -12,7 +12,7 @@ import { addSolanaCommands } from './cli/solana/commands.js'
 import type { StartOptions } from './cli/start.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
-/** The local world’s command, which a deployment’s file would lead to its database, and the one that writes it. */
+/** Commands that read no `.env` of a deployment: the local world’s, and the one that writes the file. */
 const WITHOUT_FILE = ['dev', 'init']
 
 /** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */

@@ -58,7 +58,7 @@ const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds', 'Authe
   'v0.1 authentication',
 ])
 
-/** Routes that a replica, filled from another service's feed, has no answer to; the networks are configuration. */
+/** Routes that a replica, filled from another service's feed, has no answer to. */
 export const beyondFeed: ReadonlySet<Route> = new Set(
   BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
 )

@@ -76,7 +76,7 @@ export function createApi(deps: ApiDeps) {
       for (const network of NETWORKS) contexts[network].waits.end()
       contexts.mainnet.streams.end()
     },
-    /** Makes each answer the last of its connection, and closes those without a request: the server takes no more. */
+    /** Makes each answer the last of its connection, and closes idle ones: the server takes no more. */
     close(): void {
       isClosing = true
       closeUnused()

@@ -26,7 +26,7 @@ export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (Mi
 interface Sent {
   sender: Hex
   nonce: number
-  /** True if it names a contract of ours, or one logged in it: others are asked for, and not remembered. */
+  /** True if it names a contract of ours, or one logged in it: others are not remembered. */
   isOurs: boolean
 }
 

@@ -8,5 +8,5 @@ export const MARGIN_PERCENT = {
   units: 10,
 }
 
-/** An amount with a margin; the bridge's is in the chains file, that of a transaction sent again in gasFees.ts. */
+/** An amount with a margin. Others: the bridge's in the chains file, a resent transaction's in gasFees.ts. */
 export const withMargin = (amount: bigint, percent: number): bigint => (amount * BigInt(100 + percent)) / 100n

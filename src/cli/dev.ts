@@ -41,7 +41,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: one press of Ctrl-C arrives twice, since npm forwards it. */
+/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards a Ctrl-C that arrived already. */
 function endOnSignals(current: () => Stack | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {

@@ -122,7 +122,7 @@ const chainsFile = sections
   })
   .readonly()
 
-/** Gives a cluster what is known of Solana's own and of its hub; a local hub, or one of another id, gives nothing. */
+/** Gives a cluster the presets of its genesis and of its hub; a local hub gives nothing. */
 function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
   const known: Sections['solana'] = {}
   for (const network of NETWORKS) {

@@ -9,7 +9,7 @@ export interface NetworkPreset {
   readonly label: string
   readonly network: Network
   readonly chainId: number
-  /** Hash of block 0; undefined where we know no second source for it: it is learned at the first start. */
+  /** Hash of block 0; undefined: it is learned at the first start. */
   readonly genesisHash?: Hex
   /** LayerZero's endpoint id, and its EndpointV2. */
   readonly eid: number

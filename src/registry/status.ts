@@ -1,10 +1,7 @@
 import type { PaymentJudgement } from './community/payment.js'
 import type { Outcome } from './journal/bid.js'
 
-/**
- * Status of a registration transaction. finalized, lost_bid and invalid never change within one generation of a
- * network.
- */
+/** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
 export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
 
 /** Time after which an unseen mempool transaction counts as unknown, ms. */
@@ -207,10 +204,7 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
 
 type DecidedPacket = SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> }
 
-/**
- * True if all bids of a message are confirmed on the hub. While a reader sees fewer bids than names, nothing terminal
- * is answered.
- */
+/** True if all bids of a message are confirmed on the hub. No terminal status is answered before. */
 const isDecided = (packet: SentPacket): packet is DecidedPacket =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
 

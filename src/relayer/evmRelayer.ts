@@ -59,8 +59,7 @@ export interface EvmRelayerState {
   /** Wei. */
   balance: bigint | null
   /**
-   * Time for which the balance lasts at the spending of the last 24 hours; null while nothing was spent, 0 while a job
-   * waits for funds.
+   * Time for which the balance lasts at a day's spending; null: none, 0: a job waits for funds.
    */
   runwayMs: number | null
 }

@@ -122,8 +122,7 @@ export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 let root: HDKey | undefined
 
 /**
- * Account of the well-known mnemonic (BIP-39 without a passphrase, BIP-44). viem would stretch the mnemonic anew, in
- * JavaScript, for each.
+ * Account of the well-known mnemonic (BIP-39, BIP-44). viem stretches the mnemonic for each.
  */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { startStack, until } from '../../src/testing/index.js'
+import { queryOn } from '../support/database.js'
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js'
 import { useWorld } from '../support/useWorld.js'
 import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
@@ -64,11 +64,8 @@ it('a database that is frozen while the daemon starts is waited for', async () =
 
 describe('a database that only reads', () => {
   const settle = async (mode: 'on' | 'off') => {
-    const client = new pg.Client({ connectionString: stack.databaseUrl })
-    await client.connect()
-    await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${mode}`)
-    await client.query('SELECT pg_reload_conf()')
-    await client.end()
+    await queryOn(stack.databaseUrl, `ALTER SYSTEM SET default_transaction_read_only = ${mode}`)
+    await queryOn(stack.databaseUrl, 'SELECT pg_reload_conf()')
   }
   afterEach(() => settle('off'))
 

@@ -1,9 +1,8 @@
-import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDatabase } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
-import { useServer } from '../support/database.js'
+import { queryOn, useServer } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 
 /** Processes beside a schema that is behind them, or ahead of them; the chains are away. */
@@ -19,11 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(processes.map((one) => one.end('SIGKILL'))))
 
-async function query(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(sql).finally(() => client.end())
-}
+const query = (sql: string) => queryOn(url, sql)
 
 /** The role of docs/run/configuration.md, which may read and write rows, and make no table. */
 function ofTheApi(): string {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { runCli } from '../support/cli.js'
+import { queryOn } from '../support/database.js'
 import { bodyOf, serve } from '../support/httpServer.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
@@ -151,12 +151,6 @@ it('tells that the feed has begun anew, and sends it from its beginning', async 
 })
 
 it('is copied for readers by SQL beside', async () => {
-  const client = new pg.Client({ connectionString: stack.databaseUrl })
-  await client.connect()
-  try {
-    const copied = async () => (await client.query('SELECT count(*)::int FROM registry_v1.events')).rows[0].count
-    await expect.poll(copied, { timeout: 10_000 }).toBe(stackFeed.length)
-  } finally {
-    await client.end()
-  }
+  const copied = () => queryOn(stack.databaseUrl, 'SELECT count(*)::int FROM registry_v1.events')
+  await expect.poll(copied, { timeout: 10_000 }).toEqual([{ count: stackFeed.length }])
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { type Postgres, runOn, startPostgres } from '../../src/testing/processes/postgres.js'
 import { useFolder } from './folder.js'
 import { startMigrated } from './migrated.js'
 import { useWorld } from './useWorld.js'
@@ -19,4 +19,13 @@ export function useDatabase(connections = 4): Pick<Postgres, 'url' | 'port'> & {
     const pool = createPool({ url: server.url, max: connections, applicationName: 'test' })
     return { pool, url: server.url, port: server.port, stop: () => pool.end() }
   })
+}
+
+/** Runs a statement by a connection of its own. */
+export async function queryOn<Row>(url: string, sql: string): Promise<Row[]> {
+  let rows: Row[] = []
+  await runOn(url, async (client) => {
+    rows = (await client.query(sql)).rows
+  })
+  return rows
 }

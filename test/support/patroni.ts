@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { commandOf, serverUser } from '../../src/testing/processes/postgres.js'
 import { type Child, isAlive, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { queryOn } from './database.js'
 
 /** Three nodes of Patroni on one machine, with etcd and HAProxy, from the files of examples/deploy/patroni. */
 
@@ -111,11 +111,8 @@ const urlOf = (port: number, user: string, database: string) =>
   `postgresql://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`
 
 async function createOwner(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(`CREATE ROLE clusterd LOGIN PASSWORD '${PASSWORD}'`)
-  await client.query('CREATE DATABASE clusterd OWNER clusterd')
-  await client.end()
+  await queryOn(url, `CREATE ROLE clusterd LOGIN PASSWORD '${PASSWORD}'`)
+  await queryOn(url, 'CREATE DATABASE clusterd OWNER clusterd')
 }
 
 /** Starts etcd: one is enough, since none of the outages is its own. @returns its port for clients */

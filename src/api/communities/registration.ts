@@ -119,7 +119,7 @@ async function registerFree(
   const made = await inTurn(context, { changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }] })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
-  // a name that was free a moment ago may have gone to this very wallet, by the same request sent twice
+  // the same request, sent twice, may have given the name to this very wallet
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
   if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed' }
   throw refusalError(refusal)

@@ -58,7 +58,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
     ...{ network: walk.network, generation, items },
-    /** Number of the newest event when this was read; without a next page, all of the walk up to it were given. */
+    /** Number of the newest event when this was read. */
     newest,
     /** Place at which the walk goes on. */
     end,

@@ -13,7 +13,7 @@ export interface Fault {
   err: unknown
 }
 
-/** Of failed requests that are alike the first is written, the others as a count after the window. */
+/** The first of equal failures is written, the others as a count after the window. */
 export function createFaultLog(log: Logger): (fault: Fault) => void {
   const counts = new Map<string, number>()
   return (fault) => {

@@ -5,7 +5,7 @@ const AT_ONCE = 100
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** A turn of the event loop for a part of long work: those of all requests queue for one part each. */
+/** A turn of the event loop for a part of long work. */
 function nextTurn(): Promise<unknown> {
   last = last.then(() => turn())
   return last

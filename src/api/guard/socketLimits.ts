@@ -79,7 +79,7 @@ export function protectServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     socket.write(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
-    // Node tells once that a request takes too long: who goes on to send would keep the connection
+    // Node tells once that a request takes too long
     closeGently(socket)
   })
   server.on('checkExpectation', (_req, res) => send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']))

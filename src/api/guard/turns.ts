@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { ApiError } from '../http/errors.js'
 
-/** Concurrency of signed changes: one holds the journal's lock while the next two send their first statements. */
+/** Signed changes at once: one holds the journal's lock, two send their first statements. */
 const AT_ONCE = 3
 /** Waiting changes of a network from which others are refused: more than are made before the first ends its wait. */
 const MAX_WAITING = 1_000

@@ -25,7 +25,7 @@ interface Content {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Node joins a short text with its head, and takes long over a long one: from this length, bytes. */
+/** Length from which a text is sent as bytes: Node takes long over it. */
 const LONG = 16_384
 
 /** Answer in JSON. */

@@ -9,7 +9,7 @@ import { MAX_BULK, z } from './schema.js'
 const BODY_LIMIT_BYTES = 128 * 1024
 /** Size of an object: the rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size from which the socket closes after the answer, and of a bulk; below, a body is read to its end. */
+/** Size of a bulk, and from which the socket closes after the answer. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Request and response of a body. */

@@ -93,8 +93,7 @@ export function errorAnswer(error: ApiError): Answer {
 }
 
 /**
- * Converts any thrown value: outages become 503, a bridge without a quote 502. The rest are bugs, which become 500
- * without detail.
+ * Converts any thrown value: outages become 503, a bridge without a quote 502, all others (bugs) a bare 500.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error

@@ -47,8 +47,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
 }
 
 /**
- * Source of the answers of a route beside the request: the journal, or unconfirmed bids too, while the network is
- * caught up.
+ * Source of a route's answers while the network is caught up: the journal, or unconfirmed bids too.
  */
 export type Kept = 'journal' | 'facts'
 
@@ -70,7 +69,7 @@ export interface Route {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType | undefined
-  /** Answers by status; `type` is their media type, by default JSON, `headers` those beside the ones of every route. */
+  /** Answers by status; `type` is their media type, JSON by default; `headers` come on top. */
   responses: Readonly<
     Record<number, { description: string; schema: z.ZodType; type?: string; headers?: readonly HeaderName[] }>
   >

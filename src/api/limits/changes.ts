@@ -41,7 +41,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
 interface Changer {
   network: Network
   wallet: Buffer
-  /** Community whose rules it changes: all its owners together change no more than one wallet may. */
+  /** Community whose rules it changes: its owners share one limit. */
   community: string | null
   /** Address that it comes from; null where its key has limits of the operator's. */
   address: string | null

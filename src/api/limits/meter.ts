@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 
-/** Buckets kept; the one that was used the longest time ago is forgotten first, and is full again. */
+/** Buckets kept; the least recently used is forgotten, and is full again. */
 const MAX_BUCKETS = 100_000
 
 export interface Quota {

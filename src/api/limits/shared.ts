@@ -26,7 +26,7 @@ export async function requireShared(db: Queryable, charges: readonly Charge[]): 
   withdrawn(charges, await readBuckets(db, bucketsOf(charges)))
 }
 
-/** The buckets were read behind a lock. @returns the write, in that lock's transaction @throws ApiError rate_limited */
+/** The buckets were read behind a lock. @returns the write, in its transaction @throws ApiError rate_limited */
 export function spendRead(charges: readonly Charge[], times: BucketTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketsOf(charges), left)

@@ -13,7 +13,7 @@ export async function metadataOfName(context: Context, input: string) {
   return (await metadataOfNames(context, [input]))[0] ?? null
 }
 
-/** Each under the name asked for, null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
+/** By the names asked for, null where nobody holds one. @throws ApiError too_many above `MAX_WALLETS` in all */
 export async function metadataOfNames(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once

@@ -93,7 +93,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
 const staysLong = ({ staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
-/** Holds a refusal back from who goes on asking: else a flood is answered as fast as it can ask. */
+/** Holds a refusal back from a caller that goes on asking. */
 export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
   const ms = error.code === 'rate_limited' ? lingerMs(client) : 0
   if (ms === 0) reply()

@@ -257,7 +257,7 @@ const StatusSchema = named('TransactionStatus', {
   updatedAt: z.string().optional(),
 })
 
-/** Part of the cost that a status did not have: only an unknown transaction is asked for on the chains each time. */
+/** Part of the cost that a status did not have: chains are asked for unknown transactions alone. */
 export const unspentOf = ({ status }: TxStatus): number => (status === 'not_found' ? 0 : CHAIN_COST - 1)
 
 /** Time after which asking again may find another status, by the status, seconds. */

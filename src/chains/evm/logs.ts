@@ -102,7 +102,7 @@ export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter,
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** Bytes as nodes write them. Looser hex would let one text be hashed and another be decoded. */
+/** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
 const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /** More than a block has logs. */

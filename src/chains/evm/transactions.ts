@@ -51,7 +51,7 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
   }
 }
 
-/** A broken proxy may swap answers: what is read of another transaction would decide this one's status for ever. */
+/** A broken proxy may swap answers: another transaction's would decide this one's status for ever. */
 function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }

@@ -15,7 +15,7 @@ export type TxErrorClass =
   /** Anything else: worth another attempt. */
   | 'transient'
 
-/** A failure as it is stored and shown: never a node's own words, which may carry the RPC URL and its key. */
+/** A failure as it is stored and shown: a node's own words may carry the RPC URL and its key. */
 export interface TxFailure {
   class: TxErrorClass
   /** snake_case, one of the table's. */

@@ -126,8 +126,7 @@ const PLAIN = /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{
 const MAX_WORDS = 24
 
 /**
- * Text of a node's answer without what may be a secret: its answer may hold its URL with a key, or the request with a
- * wallet's signature.
+ * Text of a node's answer without secrets: a URL with a key, a wallet's signature.
  */
 function harmless(said: string): string {
   const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)

@@ -30,7 +30,7 @@ export interface PoolOptions<Hash extends string> {
   urls: readonly string[]
   /** Expected of every node; learned from the first node when absent. */
   genesisHash?: Hash | undefined
-  /** Time that a block takes at least, ms: a lead over the only other node that is too quick is not believed. */
+  /** Time that a block takes at least, ms: a quicker lead over the only other node is not believed. */
   leastBlockMs?: number | undefined
   /** Most that the pool may ask of each node; unbounded where it is left out. */
   share?: Share | undefined

@@ -4,8 +4,7 @@ import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } fr
 import type { PaymentTerms } from '../../registry/payment/quote.js'
 
 /**
- * Interface of the registrar (Anchor IDL), kept beside its source. Its address is a placeholder: each deployment has
- * its own.
+ * Interface of the registrar (Anchor IDL), kept beside its source. Each deployment has its own address.
  */
 export const registrarIdl: Idl = JSON.parse(
   readFileSync(new URL('../../../contracts/solana/registrar/idl.json', import.meta.url), 'utf8'),

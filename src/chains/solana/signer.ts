@@ -61,8 +61,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       return (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ?? null
     },
     /**
-     * Statuses of transactions by signature. Height and slot of the newest confirmed block are read before, from the
-     * same node.
+     * Statuses of transactions by signature, read behind the same node's height and slot.
      */
     statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {

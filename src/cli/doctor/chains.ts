@@ -16,10 +16,7 @@ const OLD_HEAD_MS = 5 * 60_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
-/**
- * Checks of every EVM chain: each RPC URL by itself, code, the relayer's roles and money. `contracts status` compares
- * all settings of the contracts.
- */
+/** Checks of every EVM chain: each RPC URL by itself, code, the relayer's roles and money. */
 export async function chainFindings(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()

@@ -3,8 +3,7 @@ import { withPool } from '../database.js'
 import { type NetworkOptions, networksOf } from '../values.js'
 
 /**
- * `clusterd journal replay`: rebuilds each network from its journal and compares the state hashes; exit code 1 for a
- * difference.
+ * `clusterd journal replay`: rebuilds each network from its journal; code 1 where hashes differ.
  */
 export async function replayAll(command: NetworkOptions): Promise<void> {
   const results = await withPool({ command: 'replay' }, async (pool) => {

@@ -5,8 +5,7 @@ import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 
 /**
- * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`, for
- * all networks in one transaction.
+ * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`.
  */
 export async function restored({ yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   const networks = await withPool({ command: 'restored' }, async (pool) => {

@@ -57,7 +57,7 @@ function programKey(file: string): Keypair {
   return keypairIn(file, '--program-keypair')
 }
 
-/** Of the bytes on the cluster, as many as ours are: `registrar.so.sha256` holds the same for ours. */
+/** Hash of as many bytes on the cluster as ours are; `registrar.so.sha256` has ours. */
 const checksumOf = (code: Buffer): string =>
   createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
 

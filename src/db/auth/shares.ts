@@ -3,7 +3,7 @@ import type { WalletShare } from '../generated/client.js'
 import { prepareOne } from '../pg/prepared.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
-/** The server's encrypted share of a generated wallet: `createdBy` asked for the wallet, in the cluster `clusterId`. */
+/** The server's encrypted share of a wallet that `createdBy` had generated in the cluster `clusterId`. */
 export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */

@@ -18,10 +18,7 @@ export interface Restored {
   jobs: number
 }
 
-/**
- * The next number of the feed: minutes since the epoch, since a backup knows no number that was given out after it,
- * and two restores of one backup must not give the same.
- */
+/** Next number of the feed: minutes since the epoch, another for each restore of a backup. */
 const NEXT_FEED = 'greatest(feed_generation + 1, floor(extract(epoch FROM clock_timestamp()) / 60)::int4)'
 
 const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')

@@ -114,8 +114,7 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys)
 const SUFFIX_BYTES = 5
 
 /**
- * Beginnings of the numbered forms of names, of which a long one is cut to make room for the number; none begins with
- * another.
+ * Beginnings of the numbered forms of names: a long name is cut for the number. None begins with another.
  */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES

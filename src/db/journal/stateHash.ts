@@ -4,10 +4,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { leaf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
-/**
- * Columns of the tables that the fold computes, after the network: the key, then others. Facts, tracked transactions,
- * deliveries and sessions are no state.
- */
+/** Columns of the tables that the fold computes, after the network: the key, then others. */
 const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
   names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],
   clusters: ['serial', 'id, created_seq'],

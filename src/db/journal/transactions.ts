@@ -40,10 +40,7 @@ const journalled = prepare<JournalledRow>(
     ORDER BY i.ord, j.seq`,
 )
 
-/**
- * Journalled bids of transactions by their hashes, found by key and checked by the whole hash: one element per hash, in
- * its order; null without a bid.
- */
+/** Journalled bids of transactions by their hashes: one element per hash, in its order; null without a bid. */
 export async function findJournalled(
   db: Queryable,
   network: Network,

@@ -15,10 +15,7 @@ import { insertJobs, type NewJob } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 
-/**
- * Queues the refusal of payments, each once. A refusal that an earlier generation ended is looked at again: the chain
- * may have lost it together with the payment.
- */
+/** Queues the refusal of payments, each once. One that an earlier generation ended is looked at again. */
 export async function queueRefusals(
   client: pg.ClientBase,
   network: Network,
@@ -80,10 +77,7 @@ export async function positionsOfRefused(client: pg.ClientBase, network: Network
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
-/**
- * An entry as a new generation has it: a refused payment buys nothing there, whatever has changed, so it frees
- * nothing either.
- */
+/** An entry as a new generation has it: a refused payment buys nothing there, and frees nothing. */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry

@@ -34,10 +34,7 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
 
-/**
- * Writes payments of a chain's blocks; a confirmed one never changes again. An EVM payment that a reorg moves to a
- * block of another time has another id.
- */
+/** Writes payments of a chain's blocks; a confirmed one never changes again. */
 export const writePayments = (
   db: Queryable,
   { network, chain }: ChainKey,

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useServer } from '../../../test/support/database.js'
+import { queryOn, useServer } from '../../../test/support/database.js'
 import { useFolder } from '../../../test/support/folder.js'
 import { createDatabase } from '../../testing/processes/postgres.js'
 import { compareSchema, MIGRATIONS_DIR, migrate } from './migrate.js'
@@ -19,15 +19,7 @@ function write(name: string, sql: string): void {
   fs.writeFileSync(path.join(dir, name, 'migration.sql'), sql)
 }
 
-async function query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
+const query = (sql: string) => queryOn(url, sql)
 
 beforeEach(async () => {
   count++

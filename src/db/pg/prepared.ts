@@ -41,8 +41,7 @@ function leavesOf(network: Network): Leaves {
 }
 
 /**
- * The journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables, as
- * it does while a table is filled but not analyzed.
+ * Journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables.
  */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}

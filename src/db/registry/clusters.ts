@@ -37,8 +37,7 @@ interface Row extends Omit<ClusterWallet, 'address'> {
 }
 
 /**
- * A cluster with its public wallets, oldest first, and its private ones where the wallet `viewer` is verified in it;
- * one row without an address when there are none.
+ * A cluster with its public wallets, oldest first, and its private ones for a `viewer` that is verified in it.
  */
 const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,

@@ -11,8 +11,7 @@ import type { PaymentWatcherOptions } from './types.js'
 const LIST_MS = 20_000
 
 /**
- * Creates the tail: payments that are seen and not confirmed yet, whose status is pending. A cluster confirmed at
- * `confirmed` has none.
+ * Creates the tail: payments seen and not confirmed yet, of status pending. A cluster read at `confirmed` has none.
  */
 export function createPaymentTail(options: PaymentWatcherOptions, program: HoldingProgram) {
   const { pool, rpc, chain, commitment, epoch } = options

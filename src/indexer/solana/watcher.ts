@@ -39,8 +39,7 @@ const MISSING_ALARM_MS = 60_000
 const LIST_EVERY_MS = 5_000
 
 /**
- * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch, so a
- * network has one writer.
+ * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch.
  */
 export class PaymentWatcher {
   readonly state: ChainState
@@ -135,8 +134,7 @@ export class PaymentWatcher {
   }
 
   /**
-   * Writes payments and outcomes in one transaction, and the cursor behind them where no payment is missing before
-   * it.
+   * Writes payments and outcomes in one transaction, with the cursor where none is missing.
    */
   async #write(memory: Memory, txs: readonly ReadTransaction[]) {
     const { pool, identity, chain, epoch, onUnknown } = this.#options

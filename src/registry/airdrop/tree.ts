@@ -5,8 +5,7 @@ import { keccak256 } from '../primitives/keccak.js'
  * Merkle tree of an airdrop, equal to StandardMerkleTree of `@openzeppelin/merkle-tree` over `[uint256 index, bytes32
  * account, uint256 amount]`, in memory. Half a million leaves take 4 s; that library takes 50 s.
  *
- * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n; the last N positions hold the N leaves,
- * the smallest hash last.
+ * Nodes are numbered as in a heap: 0 is the root, 2n+1 and 2n+2 are below n. The leaves come last.
  */
 
 /**

@@ -56,8 +56,7 @@ export type RegistrationDecision =
   | { outcome: 'paid'; price: CommunityPrice }
 
 /**
- * Decides who may register a community name, and its price. Payments have no beneficiary, so an owner registers for
- * others free of charge.
+ * Decides who may register a community name, and its price. An owner registers for others free of charge.
  */
 export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
   const { rules } = inputs

@@ -16,10 +16,7 @@ export interface RequirementInputs {
   address: string
   /** Balances of the required tokens, by `tokenKey`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
-  /**
-   * Required cluster names in which the wallet is publicly verified. Private entries don't count, since a met
-   * requirement would reveal them.
-   */
+  /** Required cluster names in which the wallet is publicly verified: a met requirement reveals the entry. */
   verifiedIn: ReadonlySet<string>
 }
 

@@ -16,8 +16,7 @@ export type QuoteVerdict = keyof typeof QUOTE_VERDICT
 
 /**
  * States of a payment by number in the database (never renumber). `seen`: unconfirmed, may vanish. `confirmed`: waits
- * for delivery and settlement (a name) or the decision (a community name). `done`: settled or refunded on Solana, or in
- * the journal.
+ * for delivery and settlement (a name) or the decision (a community name). `done`: settled, refunded, or journalled.
  */
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE

@@ -5,10 +5,7 @@ import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { isBech32, type OtherType, parseOther } from './otherAddress.js'
 
-/**
- * Type bytes of stored addresses (never renumber): type, then raw address (EVM: 20 bytes, Solana: 32), so that types
- * can't collide.
- */
+/** Type bytes of stored addresses (never renumber), which stand before the raw address (EVM: 20 bytes, Solana: 32). */
 export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
 /** Types of wallets that register names and pay. */
 export type AddressType = keyof typeof ADDRESS_TYPE_CODE

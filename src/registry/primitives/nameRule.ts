@@ -1,6 +1,5 @@
 /**
- * The rule for names, for pages too. The contracts have theirs (Names.sol, community.rs); another changes with the
- * contracts, by block.
+ * The rule for names, for pages too. The contracts have the same (Names.sol, community.rs).
  */
 
 /** Maximum length of a name: on chain it is left-aligned ASCII in a zero-filled bytes32. */

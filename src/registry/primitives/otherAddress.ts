@@ -78,10 +78,7 @@ function segwitType({ coder, prefix, words }: Decoded): OtherType | null {
   return isTaproot && chain === 'bitcoin' ? 'bitcoin-p2tr' : null
 }
 
-/**
- * Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys, which must not be
- * listed.
- */
+/** Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys. */
 const NOT_COSMOS = new Set([...SEGWIT.keys(), 'bcrt', 'nsec', 'npub', 'note', 'age', 'addr', 'stake', 'erd', 'one'])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */

@@ -29,10 +29,7 @@ export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome |
   return { is: 'lost', reason }
 }
 
-/**
- * View of a signed transaction on a cluster. Height is read before status, so one that lands in between isn't
- * taken for lost.
- */
+/** View of a signed transaction on a cluster. Height is read before status, so none that lands between is lost. */
 export interface BlockhashSeen {
   /** Height of the newest confirmed block. */
   height: number

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
+import { queryOn } from '../../../test/support/database.js'
 import { useFolder } from '../../../test/support/folder.js'
 import { createDatabase, dropDatabase, type Postgres, startPostgres } from './postgres.js'
 import { isAlive, waitFor } from './processes.js'
@@ -19,16 +19,6 @@ async function start(options: { port?: number; name?: string } = {}): Promise<Po
   return server
 }
 
-async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
-
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop()
 })
@@ -36,7 +26,7 @@ afterEach(async () => {
 describe('startPostgres', () => {
   it('starts with our settings, keeps data over a restart on the same port, and leaves no process', async () => {
     const first = await start()
-    const settings = await query<{ name: string; setting: string }>(
+    const settings = await queryOn<{ name: string; setting: string }>(
       first.url,
       `select name, setting from pg_settings
         where name in ('listen_addresses', 'max_wal_size', 'wal_compression', 'wal_buffers', 'shared_buffers')`,
@@ -48,24 +38,24 @@ describe('startPostgres', () => {
       wal_buffers: '2048',
       shared_buffers: '65536',
     })
-    await query(first.url, 'create table kept (n int); insert into kept values (7)')
+    await queryOn(first.url, 'create table kept (n int); insert into kept values (7)')
     await first.stop()
     expect(isAlive(first.pid)).toBe(false)
 
     const second = await start({ port: first.port })
     expect(second.port).toBe(first.port)
-    expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }])
+    expect(await queryOn(second.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
   it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {
     const first = await start({ name: 'stale' })
-    await query(first.url, 'create table kept (n int)')
+    await queryOn(first.url, 'create table kept (n int)')
     process.kill(first.pid, 'SIGKILL')
     await waitFor(() => !isAlive(first.pid), 5_000)
     const pidFile = path.join(home, 'stale', 'postmaster.pid')
     const lines = fs.readFileSync(pidFile, 'utf8').split('\n')
     const second = await start({ name: 'stale' })
-    expect(await query(second.url, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }])
+    expect(await queryOn(second.url, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }])
     await second.stop()
 
     const stranger = spawn('sleep', ['60'])
@@ -87,9 +77,9 @@ describe('startPostgres', () => {
   it('creates and drops databases, repeatedly and at once', async () => {
     const server = await start()
     const urls = await Promise.all([createDatabase(server.url, 'a "b"'), createDatabase(server.url, 'a "b"')])
-    expect(await query(urls[0], 'select current_database() as name')).toEqual([{ name: 'a "b"' }])
+    expect(await queryOn(urls[0], 'select current_database() as name')).toEqual([{ name: 'a "b"' }])
     await dropDatabase(server.url, 'a "b"')
     await dropDatabase(server.url, 'a "b"')
-    await expect(query(urls[1], 'select 1')).rejects.toThrow('does not exist')
+    await expect(queryOn(urls[1], 'select 1')).rejects.toThrow('does not exist')
   })
 })

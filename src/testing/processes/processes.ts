@@ -84,8 +84,7 @@ export function handleOf(
 
 /**
  * Program of the guard, a shell beside this process. Each line of its input lists the running children, as
- * `pid:signal`. Once the input ends, as it does with this process however that ends, each child gets its signal, and
- * SIGKILL after 5 s.
+ * `pid:signal`. Once the input ends, as with this process, each child gets its signal; SIGKILL 5 s later.
  */
 const GUARD = `
 list=

@@ -17,7 +17,7 @@ export interface PaymentToEnd {
   payment: StoredPayment<CommunityNameTarget> | null
 }
 
-/** Gas of one refusal among others: measured 13,800 where its payer has a credit already, 17,100 more where not. */
+/** Gas of one refusal among others, measured: 13,800; 17,100 more for a payer without a credit. */
 export const REFUSAL_GAS = 31_000n
 
 const abi = communityPaymentsAbi

@@ -53,8 +53,7 @@ const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 const NATIVE_TOKEN = PublicKey.default
 
 /**
- * The number under which a payer pays for a name, by its words: while a payment is open, the same wallet can't pay for
- * the name once more.
+ * Number of a payment, by payer and words: no wallet has two open payments for one name.
  */
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()

@@ -16,7 +16,7 @@ import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.
 const LEFT_FOR_SWITCH = 1_000
 /** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled. */
 const LOCK_TIMEOUT_MS = 500
-/** That of a lock which only such as VACUUM wait for; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
+/** That of a lock for which VACUUM waits; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
 const VACUUM_TIMEOUT_MS = 2_000
 
 /**

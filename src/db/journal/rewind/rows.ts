@@ -27,7 +27,7 @@ const REPLACED_WITHIN_MS = 86_400_000
 /** Margin for a stale `last_seen_ms` (rememberSighting) and for clock skew against the chain. */
 const CLOCK_MARGIN_MS = 60_000
 
-/** Locks what the switch replaces, before anything is done behind the head's lock that a reader would have repeated. */
+/** Locks what the switch replaces, before any work behind the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
   const both = STATE_TABLES.flatMap((table) => [`public.${table}`, `public.${leaf(table, network)}`])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
@@ -101,10 +101,7 @@ const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.con
   OR j.included IS NULL AND j.updated_ms >= $4
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
-/**
- * Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again; others are
- * sent again, at the same nonce while it is unused.
- */
+/** Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again. */
 async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, parentMs }: RewindTarget): Promise<void> {
   const { network, chain } = row
   const reopened = `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
