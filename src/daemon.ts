@@ -172,7 +172,7 @@ export class Daemon {
     const { createApi } = await import('./api/server.js')
     if (this.#config.hasTestWallet) await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
     const news = new News()
-    this.#listener.hear(news.heard)
+    this.#listener.subscribe(news.onNotify)
     const api = createApi({
       news,
       pool: this.#readPool,

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from './db/pg/unavailable.js'
 import { armFailpoint } from './ops/failpoint.js'
 import type { Logger } from './ops/log/log.js'
 import { pause } from './ops/notify.js'
-import { sampled } from './ops/sampled.js'
+import { oncePerMinute } from './ops/oncePerMinute.js'
 
 /** Time for which a start waits for its database, and between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
@@ -24,7 +24,7 @@ export async function startDaemon(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const report = sampled((err) => {
+  const report = oncePerMinute((err) => {
     if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
     else log.error({ err }, 'the database does not answer: the start waits for it')
   })

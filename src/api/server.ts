@@ -71,7 +71,7 @@ export function createApi(deps: ApiDeps) {
     changesWaiting: (): number => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
     /** Number of requests that wait for a status, and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    /** Answers all who wait and ends the streams, and from then on everybody's at once: this process stops soon. */
+    /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */
     release(): void {
       for (const network of NETWORKS) contexts[network].waits.end()
       contexts.mainnet.streams.end()

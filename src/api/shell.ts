@@ -6,7 +6,7 @@ import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decoded } from './serving/router.js'
-import { type Serving, unhurried } from './serving/serve.js'
+import { type Serving, delayRefusal } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
@@ -36,7 +36,7 @@ export function createShell(
     } catch (thrown) {
       const error = toApiError(thrown)
       const refusal = messageOf(errorAnswer(error))
-      unhurried(error, gate.lingerMs, exchange, () => finish(exchange, refusal, meter.fields(), error))
+      delayRefusal(error, gate.lingerMs, exchange, () => finish(exchange, refusal, meter.fields(), error))
     }
   }
   const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>

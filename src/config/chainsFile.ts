@@ -13,7 +13,7 @@ const deliveries = z.strictObject({
   executeStranded: z.boolean().default(false),
   /** Upper bound on the cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
   spendCapWei: wei.transform(BigInt).optional(),
-  /** The most that the relayer signs for on a chain in a day (UTC), value and gas of all; default 5 times the above. */
+  /** The most that the relayer signs for on a chain in a day (UTC), value and gas; default 5 times the above. */
   dailyCapWei: wei.transform(BigInt).optional(),
   /** Age from which a packet counts as stuck, while the hub has not received it. */
   strandedAfterMs: z

@@ -44,7 +44,7 @@ export const bridgeSettings = z.strictObject({
   /** Verifiers of which `optionalThreshold` have to. */
   optionalDvns: dvns.default([]),
   optionalThreshold: z.int().nonnegative().max(127).default(0),
-  /** Blocks of this spoke that verifiers wait for; default: the chain's policy where it is a number, else 64. */
+  /** Blocks of this spoke that verifiers wait for; default: the chain's policy, 64 for a tag. */
   confirmations: z.int().positive().optional(),
   executor: hex(20).optional(),
   sendLibrary: hex(20).optional(),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
-import { wishesOf } from './desired.js'
+import { desiredOf } from './desired.js'
 import { presetOf } from './presets.js'
 
 const folder = useFolder()
@@ -19,7 +19,7 @@ interface Parts {
   deployment?: object | undefined
 }
 
-function wishes({ hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }: Parts, known = true) {
+function desired({ hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }: Parts, known = true) {
   const rpcUrls = ['http://127.0.0.1:1']
   // a chain of another id than its label's takes nothing from the preset
   const place = (n: number) => (known ? {} : { chainId: 900 + n, endpoint: address(n), eid: n })
@@ -28,29 +28,29 @@ function wishes({ hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }:
     { label: '11155111', role: 'hub', rpcUrls, ...place(1), ...hub },
   ]
   writeFileSync(file, JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }))
-  return wishesOf(readDraft(file), 'testnet')
+  return desiredOf(readDraft(file), 'testnet')
 }
 
-describe('wishes', () => {
+describe('desired', () => {
   it('have defaults for all but owner and relayer, hub first', () => {
-    const [hub, spoke] = wishes({})
+    const [hub, spoke] = desired({})
     expect(hub).toMatchObject({
       ...{ label: '11155111', role: 'hub', owner: OWNER, relayer: RELAYER, pauser: address(0), hasPayments: true },
       ...{ minimumWei: 10n ** 16n, deliverLimitWei: 10n ** 18n, reclaimSeconds: 604_800n, contract: null },
       bridge: { requiredDvns: [LAYER_ZERO.dvn], executor: LAYER_ZERO.executor, confirmations: 64 },
     })
     expect(spoke).toMatchObject({ label: '17000', endpoint: expect.stringMatching(/^0x/), eid: 40_217 })
-    expect(wishes({ hub: { messageLib: address(9) } }, false).map(({ bridge }) => bridge)).toEqual([null, null])
+    expect(desired({ hub: { messageLib: address(9) } }, false).map(({ bridge }) => bridge)).toEqual([null, null])
   })
 
   it('of a chain come before those of its network', () => {
-    const [hub, spoke] = wishes({ spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } } })
+    const [hub, spoke] = desired({ spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } } })
     expect([hub!.owner, spoke!.owner, spoke!.relayer, spoke!.hasPayments]).toEqual([OWNER, B, RELAYER, false])
     expect(spoke!.bridge!.confirmations).toBe(3)
   })
 
   it('name verifiers once each, ascending', () => {
-    const [hub] = wishes({ hub: { bridge: { requiredDvns: [C, A, C] } }, spoke: { bridge: { requiredDvns: [A, B] } } })
+    const [hub] = desired({ hub: { bridge: { requiredDvns: [C, A, C] } }, spoke: { bridge: { requiredDvns: [A, B] } } })
     expect(hub!.bridge!.requiredDvns).toEqual([A, C])
   })
 
@@ -63,6 +63,6 @@ describe('wishes', () => {
     ['another field', { hub: { bridge: { dvns: [] } } }, 'Unrecognized key'],
     ['a wrong time', { deployment: { owner: OWNER, relayer: RELAYER, reclaimDays: 31 } }, 'reclaimDays'],
   ])('are refused for %s', (_, parts, sentence, known = true) => {
-    expect(() => wishes(parts, known)).toThrow(sentence)
+    expect(() => desired(parts, known)).toThrow(sentence)
   })
 })

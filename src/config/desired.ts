@@ -12,23 +12,23 @@ type Source = Pick<DraftFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Wishes of the chains file for a chain's contracts; addresses are null before the deployment. */
-export type ChainWishes = ReturnType<typeof wishesOf>[number]
+export type DesiredChain = ReturnType<typeof desiredOf>[number]
 
 /** An end of the bridge: nothing is left to LayerZero's defaults. */
-export type BridgeWishes = NonNullable<ReturnType<typeof bridgeOf>>
+export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
  * Wishes of a chains file, finished or not, for a network's contracts, hub first.
  * @throws ConfigError with one sentence where something is missing or contradicts itself
  */
-export function wishesOf({ chains, deployment }: Source, network: Network) {
+export function desiredOf({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
       `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/run/deploying.md).`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
-  const wishes = ours.map((chain) => {
+  const desired = ours.map((chain) => {
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
       throw new ConfigError(`Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`)
@@ -45,10 +45,10 @@ export function wishesOf({ chains, deployment }: Source, network: Network) {
       bridge: bridgeOf(chain),
     }
   })
-  if (wishes.filter(({ role }) => role === 'hub').length !== 1)
+  if (desired.filter(({ role }) => role === 'hub').length !== 1)
     throw new ConfigError(`The chains file has no hub of the ${network} to deploy.`)
-  checkBridges(wishes)
-  return wishes.sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
+  checkBridges(desired)
+  return desired.sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 }
 
 function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
@@ -84,9 +84,9 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
 const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
 
 /** A message passes only where both ends name the same verifiers, each by its address there. */
-function checkBridges(wishes: readonly ChainWishes[]): void {
-  const hub = wishes.find(({ role }) => role === 'hub')?.bridge
-  for (const { label, role, bridge } of wishes) {
+function checkBridges(desired: readonly DesiredChain[]): void {
+  const hub = desired.find(({ role }) => role === 'hub')?.bridge
+  for (const { label, role, bridge } of desired) {
     if (role === 'hub') continue
     if (!hub !== !bridge) throw new ConfigError(`Chain "${label}" and its hub need \`bridge\` both, or neither.`)
     if (!hub || !bridge) continue

@@ -69,7 +69,7 @@ export function openKeystore(text: string, password: string): Buffer | null {
   return Buffer.concat([cipher.update(crypto.ciphertext), cipher.final()])
 }
 
-/** geth's light parameters: a password of 256 random bits gains nothing from slower ones, and each start waits. */
+/** geth's light parameters: a password of 256 random bits gains nothing from slower ones. */
 const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 
 /**

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { type ChainState, chainProblem, headAgeMs, headAlarmMs } from './chainState.js'
-import { makersOf } from './makers.js'
+import { metricFactories } from './metricFactories.js'
 import { createRpcMetrics } from './rpcMetrics.js'
 
 /** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
@@ -13,7 +13,7 @@ const LAG_PRECISION_MS = 50
 export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })
-  const { counter, gauge } = makersOf(registry)
+  const { counter, gauge } = metricFactories(registry)
   const ofChain = (name: string, help: string, read: (state: ChainState, nowMs: number) => number | null) =>
     gauge(name, help, ['network', 'chain'], () =>
       states().map((state) => [{ network: state.network, chain: state.label }, read(state, Date.now())]),

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Registry } from 'prom-client'
 import type { LoopState } from './loops.js'
-import { makersOf } from './makers.js'
+import { metricFactories } from './metricFactories.js'
 
 /** Parts that the process shows of itself. */
 export interface ProcessState {
@@ -18,7 +18,7 @@ export interface ProcessState {
 }
 
 export function createProcessMetrics(registry: Registry, state: () => ProcessState): void {
-  const { gauge } = makersOf(registry)
+  const { gauge } = metricFactories(registry)
   gauge(
     'clusterd_leader',
     '1 in the process that leads a network in a role, 0 where it stands by',

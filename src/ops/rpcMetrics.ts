@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { makersOf } from './makers.js'
+import { metricFactories } from './metricFactories.js'
 
 /** A node of a chain, by who asks it, with times in ms; by its host, since the path of a URL may hold a key. */
 export interface NodeNumbers {
@@ -18,7 +18,7 @@ export function createRpcMetrics(registry: Registry) {
   const chains = new Map<string, ReadNumbers>()
   /** The nodes of every chain, by who asks them. */
   const nodes = () => [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked })))
-  const { gauge } = makersOf(registry)
+  const { gauge } = metricFactories(registry)
   const ofNode = (name: string, help: string, read: (node: NodeNumbers) => number | null) =>
     gauge(name, help, ['chain', 'use', 'host'], () =>
       nodes().flatMap(({ chain, use, nodes }) =>

@@ -1,4 +1,4 @@
-import { heardBy } from '../db/pg/notify.js'
+import { eventFor } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Tells who waits that a network's tables, or a chain's head, have changed. */
@@ -6,8 +6,8 @@ export class News {
   readonly #told: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
 
   /** Takes the payload of a notification. */
-  readonly heard = (payload: string): void => {
-    for (const network of NETWORKS) if (heardBy(network, payload)) for (const tell of this.#told[network]) tell()
+  readonly onNotify = (payload: string): void => {
+    for (const network of NETWORKS) if (eventFor(network, payload)) for (const tell of this.#told[network]) tell()
   }
 
   /** Calls the function at each change of a network. @returns function that ends it */

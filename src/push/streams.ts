@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
-import { type PlaceBounds, Places } from './places.js'
+import { type SlotBounds, Slots } from './slots.js'
 
 /** Streams of a process: those of one address, and all. */
-export const MAX_STREAMS: PlaceBounds = { perClient: 50, total: 2_000 }
+export const MAX_STREAMS: SlotBounds = { perClient: 50, total: 2_000 }
 /** Time between two signs of life of a stream: half of what closes a silent socket. */
 const HEARTBEAT_MS = 15_000
 /** Time within which what was written has to be read. */
@@ -14,14 +14,14 @@ const PAGE_EVERY_MS = 20
 const HEARTBEAT = ':\n\n'
 
 export class Streams {
-  readonly places: Places
+  readonly places: Slots
   readonly #open = new Set<ServerResponse>()
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
   #hasEnded = false
 
   /** @param isLimited whether one address may have so many only */
   constructor(isLimited: boolean) {
-    this.places = new Places({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
+    this.places = new Slots({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
   }
 
   /** Reads a page for a stream that is behind, in its turn; one that is closed meanwhile gives its turn up. */

@@ -2,7 +2,7 @@ import type { TxProgress } from '../db/journal/transactions.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { News } from './news.js'
-import { Places } from './places.js'
+import { Slots } from './slots.js'
 
 /** Waits of a process on a network: those of one address, and all. With the streams they leave sockets to others. */
 export const MAX_WAITS = { perClient: 500, total: 2_000 }
@@ -13,7 +13,7 @@ const LONGEST_MS = 60_000
 
 /** Requests that wait until a transaction moves: the journal's news have each look at its own again, in batches. */
 export class Waits {
-  readonly places: Places
+  readonly places: Slots
   /** State of a transaction in the tables now. To be asked before its status, so no change falls between. */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<Notify>()
@@ -21,7 +21,7 @@ export class Waits {
 
   /** @param isLimited whether one address may have so many only */
   constructor(network: Network, news: News, progressOf: (tx: Buffer) => Promise<TxProgress>, isLimited: boolean) {
-    this.places = new Places({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
+    this.places = new Slots({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())
   }

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
-import { decideNonce, type Look, lostNonces, MAX_LOST, MAX_RAISE, missingSince, type NonceDecision } from './gaps.js'
+import { decideNonce, type Report, lostNonces, MAX_LOST, MAX_RAISE, missingSince, type NonceDecision } from './gaps.js'
 
 const holder = (nonce: number, state: JobState = 'sent') => ({ id: String(nonce), nonce, state })
 const stored = (next: number | null, ...held: number[]) => ({
   ...{ next, top: held.length > 0 ? Math.max(...held) : null },
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): Look => ({ answer, head })
+const look = (answer: number, head = 10): Report => ({ answer, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
@@ -41,7 +41,7 @@ describe('the next nonce', () => {
     const count = fc.nat(2 ** 20)
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
-        let [next, before]: [number, Look | null] = [truth, null]
+        let [next, before]: [number, Report | null] = [truth, null]
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]

@@ -6,7 +6,7 @@ export const MAX_RAISE = 64
 export const MAX_LOST = 64
 
 /** An answer about the chain's count, and the head of its node's chain when it was given. */
-export interface Look {
+export interface Report {
   answer: number
   head: number
 }
@@ -22,11 +22,11 @@ export type NonceDecision =
   /** Every nonce below the next is used or held: one may be given. */
   | { is: 'sound' }
   /** No nonce is given: a second look is due, to be compared with this one, or lost nonces have to be mended. */
-  | { is: 'doubt'; look: Look }
+  | { is: 'doubt'; look: Report }
   /** The next nonce follows what two looks agree about. */
   | { is: 'moved'; next: number }
   /** Two looks agree about a count that only an operator believes. */
-  | { is: 'too_far'; count: number; look: Look }
+  | { is: 'too_far'; count: number; look: Report }
 
 /**
  * Decides about the next nonce. Two looks are those of two nodes, or of one at two heads: a mix-up of answers does not
@@ -38,8 +38,8 @@ export type NonceDecision =
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly Look[],
-  before: Look | null,
+  looks: readonly Report[],
+  before: Report | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const [least, most] = [Math.min(...counts), Math.max(...counts)]

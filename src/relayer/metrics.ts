@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { OpenJobs } from '../db/outbox/stats.js'
-import { makersOf } from '../ops/makers.js'
+import { metricFactories } from '../ops/metricFactories.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import type { EvmRelayerState } from './evmRelayer.js'
 import type { OutboxState } from './report.js'
@@ -10,7 +10,7 @@ const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
 /** @param states the outboxes that this process may lead */
 export function createOutboxMetrics(registry: Registry, states: () => readonly OutboxState[]): void {
-  const { gauge } = makersOf(registry)
+  const { gauge } = metricFactories(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
     gauge(name, help, ['network', 'kind', 'state'], () =>
       states().flatMap(({ network, relayers, payer }) => {

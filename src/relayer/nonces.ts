@@ -9,7 +9,7 @@ import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
-import { decideNonce, type Look, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
+import { decideNonce, type Report, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
 import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
@@ -37,7 +37,7 @@ export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
   #missing: Missing | null = null
-  #doubt: Look | null = null
+  #doubt: Report | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -62,7 +62,7 @@ export class NonceKeeper {
     return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
-  async #decide(): Promise<{ looks: Look[]; stored: SignerNonces; decision: NonceDecision }> {
+  async #decide(): Promise<{ looks: Report[]; stored: SignerNonces; decision: NonceDecision }> {
     const { looks, stored } = await this.#look()
     const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
     this.#doubt = 'look' in decision ? decision.look : null
@@ -71,7 +71,7 @@ export class NonceKeeper {
   }
 
   /** The chain's count, of every node where it doesn't fit what is stored. */
-  async #look(): Promise<{ looks: Look[]; stored: SignerNonces }> {
+  async #look(): Promise<{ looks: Report[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
@@ -83,7 +83,7 @@ export class NonceKeeper {
   }
 
   /** A look to confirm this one. A local chain's first count needs none: an older chain may come back any time. */
-  #earlier({ next }: SignerNonces, [first]: readonly Look[]): Look | null {
+  #earlier({ next }: SignerNonces, [first]: readonly Report[]): Report | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -135,7 +135,7 @@ export class NonceKeeper {
 }
 
 /** @throws RpcError where the answer is no count */
-async function readCount(ask: Call, { account }: Signer): Promise<Look> {
+async function readCount(ask: Call, { account }: Signer): Promise<Report> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { heardBy, type Listener } from '../db/pg/notify.js'
+import { eventFor, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
@@ -59,8 +59,8 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
   let leads = false
-  listener.hear((payload) => {
-    const heard = heardBy(network, payload)
+  listener.subscribe((payload) => {
+    const heard = eventFor(network, payload)
     if (heard) for (const told of notifies) told[heard]()
   })
   const done = whileLeading(

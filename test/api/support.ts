@@ -108,7 +108,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const stopping = new AbortController()
   const [{ signal }, onError, loops] = [stopping, () => {}, new Loops()]
   const listener = createListener({ url: postgres.url, signal, loops, onError })
-  listener.hear(news.heard)
+  listener.subscribe(news.onNotify)
   const api = createApi({
     ...{ pool, chains, news },
     permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,

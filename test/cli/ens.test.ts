@@ -85,7 +85,7 @@ it('says what the name’s owner has to sign, and sends it where that is the sig
   const { code, out } = await run()
   resolver = /Put "resolver": "(0x\w+)" into/.exec(out)![1] as Hex
   expect([code, await named('bundles.eth')]).toEqual([0, resolver])
-  expect((await run({ fields: { resolver } })).out).toMatch(/^Nothing to send.\n(ok .*\n)+\n6 as wished, 0 not\n$/)
+  expect((await run({ fields: { resolver } })).out).toMatch(/^Nothing to send.\n(ok .*\n)+\n6 as desired, 0 not\n$/)
   expect(await sent()).toBe(2)
 })
 

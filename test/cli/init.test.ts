@@ -56,7 +56,7 @@ describe('clusterd init', () => {
     expect(readdirSync(at('half'))).toEqual(['relayer-password'])
   })
 
-  it('says what comes next, and a command whose wishes are missing names them', async () => {
+  it('says what comes next, and a command that lacks settings names them', async () => {
     const out = await run(['init', ...flags, ...rpc(), '--out', at('next')])
     const [, relayer] = /The relayer is .*(0x[0-9a-fA-F]{40})/.exec(out)!
     const [, relay] = /relay authority on Solana is \W*(\w+)/.exec(out)!

@@ -20,7 +20,7 @@ import { ask } from '../support/world.js'
 
 /**
  * A deployment from nothing, as somebody does it who has the commands and their documents alone: two chains with
- * nothing but LayerZero's own contracts on them, an empty folder, and a chains file that says what is wished.
+ * nothing but LayerZero's own contracts on them, an empty folder, and a chains file that says what is desired.
  */
 const folder = useFolder()
 const deployerKey = generatePrivateKey()
@@ -179,7 +179,7 @@ describe('a deployment with a key', () => {
     expect(await noncesOf(deployer.address)).toEqual([0, 0])
   })
 
-  it('goes on where it was killed, sends nothing twice, and ends as was wished', async () => {
+  it('goes on where it was killed, sends nothing twice, and ends as the file says', async () => {
     await hub.testClient.setAutomine(false)
     await runAndKill(file, 'contracts', 'deploy', ...signing)
     const again = run(file, 'contracts', 'deploy', ...signing)
@@ -188,7 +188,7 @@ describe('a deployment with a key', () => {
     await hub.testClient.mine({ blocks: 1 })
     await hub.testClient.setAutomine(true)
     const { code, out } = await again
-    expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as wished, 0 not\n/)])
+    expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as desired, 0 not\n/)])
     const sent = await noncesOf(deployer.address)
     expect(sent.reduce((sum, count) => sum + count)).toBe(11)
     paste(file, out)
@@ -313,7 +313,7 @@ describe('what was deployed', () => {
 })
 
 describe('a deployment by a Safe', () => {
-  it('takes what any key may deploy, then its calls in their order, after which everything is as wished', async () => {
+  it('takes what any key may deploy, then its calls in their order, after which everything is as desired', async () => {
     const file = writeWishes('safe.json', SAFE, ['1', '10'])
     const deployed = await run(file, 'contracts', 'deploy', ...signing)
     expect(deployed.out).toContain(`${SAFE} has to sign the next`)

@@ -75,7 +75,7 @@ const addressOf = (type: AddressType, key: Buffer): Address => parseAddress(KEY_
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
 const stretch = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
-/** Half of libuv's threads, which also look up hosts and read files; those who wait are served within a second. */
+/** Half of libuv's threads, which also look up hosts and read files. */
 const SCRYPTS_AT_ONCE = 2
 export const MAX_SCRYPTS_WAITING = 16
 const scrypts = new PQueue({ concurrency: SCRYPTS_AT_ONCE })

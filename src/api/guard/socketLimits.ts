@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { Places } from '../../push/places.js'
+import { Slots } from '../../push/slots.js'
 import { messageOf, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
@@ -59,7 +59,7 @@ export function protectServer(
 ): () => void {
   const { maxConnections = MAX_CONNECTIONS, maxOfAddress = MAX_OF_ADDRESS } = limits
   const unused = new Set<Socket>()
-  const places = new Places({ perClient: maxOfAddress, total: maxConnections })
+  const places = new Slots({ perClient: maxOfAddress, total: maxConnections })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const free = isProxy(address) ? () => {} : places.take(countedAddress(address))

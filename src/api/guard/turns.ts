@@ -3,7 +3,7 @@ import { ApiError } from '../http/errors.js'
 
 /** Signed changes at once: one holds the journal's lock, two send their first statements. */
 const AT_ONCE = 3
-/** Waiting changes of a network from which others are refused: more than are made before the first ends its wait. */
+/** Waiting changes of a network; more are refused: the first of them ends its wait before their turn. */
 const MAX_WAITING = 1_000
 /** Waiting changes of a wallet from which its others are refused. */
 export const MAX_WAITING_PER_WALLET = 32

@@ -39,7 +39,7 @@ export function createBatches(pool: pg.Pool, network: Network) {
   }
 }
 
-/** Groups reads of a kind: one is under way, and what comes until its answers are written joins the next. */
+/** Groups reads of a kind: one is under way, later ones join the next. */
 function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
   let underWay: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Key, Value>(

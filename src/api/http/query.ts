@@ -1,6 +1,6 @@
 import { ApiError } from './errors.js'
 
-/** True if a value stands for none, as forms and typed clients send it: empty, null, or the text `undefined`. */
+/** True if a value stands for none: empty, null, or the text `undefined`. */
 export const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 

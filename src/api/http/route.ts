@@ -52,7 +52,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
 export type Kept = 'journal' | 'facts'
 
 /** Longest wait that a request may ask for. */
-export const MAX_STAY_MS = 30_000
+export const MAX_LONG_POLL_MS = 30_000
 
 /** Its schemas are the source of the OpenAPI documents. */
 export interface Route {
@@ -81,7 +81,7 @@ export interface Route {
   /** Cost of a request to its client; default: `costOf`. */
   cost?: number | ((query: Query, body: unknown) => number)
   /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
-  staysBy?: string
+  longPollParam?: string
   /** Its answers, but passing ones, are kept until that moves. No route with a key may say so: they are everybody's. */
   kept?: Kept
   /** Its answers are streams, which stay until one side ends them. */

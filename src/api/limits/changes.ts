@@ -80,7 +80,7 @@ interface Asked {
 /** Limits whose buckets stand for a wallet, the rules of a community, and an address. */
 const NOTED = ['changes-a-minute', 'changes-of-address']
 
-/** Wallets, rules and addresses that were refused: their next changes are refused before they wait for their turn. */
+/** Wallets, rules and addresses that were refused: their next changes do not wait for their turn. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**

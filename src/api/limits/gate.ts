@@ -56,7 +56,7 @@ export interface Gate {
   lingerMs(client: Client): number
 }
 
-/** Refusals of an address that are answered at once; each further one takes a second of whoever waits for it. */
+/** Refusals of an address that are answered at once; each further one takes a second. */
 const PROMPT_REFUSALS: Rate = { perSecond: 10, burst: 100 }
 export const LINGER_MS = 1_000
 

@@ -40,12 +40,12 @@ export function createMemory(batches: Readonly<Record<Network, Batches>>) {
       return by === 'journal' ? version : `${version} ${factsVersion}`
     },
     /** The answer that was made under a version. */
-    recall(key: string, version: string): Made | null {
+    get(key: string, version: string): Made | null {
       const entry = entries.get(key)
       return entry?.version === version ? entry : null
     },
     /** Keeps an answer that was made after its version was read. */
-    keep(key: string, version: string | null, made: Made): void {
+    set(key: string, version: string | null, made: Made): void {
       if (made.answer.isPassing || made.message.bytes > MAX_BYTES) entries.delete(key)
       else entries.set(key, { ...made, version })
     },

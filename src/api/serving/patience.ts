@@ -41,7 +41,7 @@ export const callerOf = (exchange: Exchange, meter: Meter) => ({
   address: countedAddress(exchange.ip),
   /** True if the operator gave the caller's key limits of its own. */
   isRaised: meter.isRaised,
-  /** Charges the caller for what only the handler knows; where too little is left, later requests are refused. */
+  /** Charges the caller for what only the handler knows; the debt refuses later requests. */
   owe: (units: number): void => meter.giveBack(-units),
   /** Id of the last message of a stream that broke off. */
   lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Places } from '../../push/places.js'
+import { Slots } from '../../push/slots.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import { type Message, messageOf } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
@@ -8,7 +8,7 @@ import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { refuseOnReplica, requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
-import { MAX_STAY_MS, type Route, type Session } from '../http/route.js'
+import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { bytesCost, costOf } from '../limits/costs.js'
 import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
 import { limited } from '../limits/meter.js'
@@ -38,10 +38,10 @@ type Contexts = ReturnType<typeof createContexts>
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
 export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed }: Serving, deadlineMs: number) {
   const memory = createMemory(contexts.mainnet.batches)
-  const joins = new Places(JOINS)
+  const joins = new Slots(JOINS)
   return (route: Route, exchange: Exchange): void => {
     const { req, res, params } = exchange
-    const mayStay = staysLong(route, req.url ?? '')
+    const mayLongPoll = isLongPoll(route, req.url ?? '')
     let meter = UNLIMITED
     let isOpen = true
     const reply = (message: Message, error?: ApiError) => finish(exchange, message, meter.fields(), error)
@@ -57,13 +57,13 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
         if (thrown instanceof CallerLeftError) return
         const error = toApiError(thrown)
         const answer = markDeprecated(route, params, markForCaches(route.auth, false, errorAnswer(error)))
-        unhurried(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
+        delayRefusal(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
       })
     const deadline = setTimeout(
       () => {
         if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
       },
-      mayStay ? deadlineMs + MAX_STAY_MS : deadlineMs,
+      mayLongPoll ? deadlineMs + MAX_LONG_POLL_MS : deadlineMs,
     )
     const serve = async () => {
       meter = await gate.ofClient(exchange)
@@ -81,7 +81,7 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
       const bytes = route.body && (await readBytes(exchange, route))
       const spent = bytesCost(bytes)
       meter.spend(spent - 1)
-      const request = { route, exchange, meter, query, bytes, spent, mayStay }
+      const request = { route, exchange, meter, query, bytes, spent, mayLongPoll }
       const message = await messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
       conclude(() => reply(message))
     }
@@ -90,11 +90,11 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
 }
 
 /** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
-const staysLong = ({ staysBy }: Route, url: string): boolean =>
+const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
 /** Holds a refusal back from a caller that goes on asking. */
-export function unhurried(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
+export function delayRefusal(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
   const ms = error.code === 'rate_limited' ? lingerMs(client) : 0
   if (ms === 0) reply()
   else setTimeout(reply, ms).unref()
@@ -114,7 +114,7 @@ interface Request {
   bytes: Buffer | undefined
   /** Units that were spent before the body was parsed. */
   spent: number
-  mayStay: boolean
+  mayLongPoll: boolean
 }
 
 /** Kept or made. @throws ApiError, and what the handler throws */
@@ -124,13 +124,13 @@ async function messageFor(
   memory: ReturnType<typeof createMemory>,
   changeMs: number,
 ): Promise<Message> {
-  const { route, exchange, meter, query, bytes, spent, mayStay } = request
+  const { route, exchange, meter, query, bytes, spent, mayLongPoll } = request
   const { req } = exchange
   const network = isTestnet(query) ? 'testnet' : 'mainnet'
   const context = contexts[network]
-  const key = route.kept && !mayStay ? keyOf(req, bytes) : null
+  const key = route.kept && !mayLongPoll ? keyOf(req, bytes) : null
   const version = key === null ? null : await memory.version(key, network, route.kept!)
-  const known = key !== null && version !== null ? memory.recall(key, version) : null
+  const known = key !== null && version !== null ? memory.get(key, version) : null
   if (known) {
     if (route.kept === 'facts') await requireCurrent(context)
     meter.spend(Math.max(0, known.cost - spent))
@@ -150,7 +150,7 @@ async function messageFor(
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
   const made = { answer, message: messageOf(answer), cost: cost - unspent }
-  if (key !== null) memory.keep(key, version, made)
+  if (key !== null) memory.set(key, version, made)
   return told(made, session, request, context)
 }
 

@@ -68,7 +68,7 @@ async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): P
 }
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
-  // a reorg may take the transaction out of the tail: its sender and nonce are stored while the caller gets the answer
+  // a reorg may take the transaction out of the tail: its sender and nonce are stored
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
   const { block } = tail.bids[0]!

@@ -4,7 +4,7 @@ import type { Status } from '../../registry/status.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { integerOf, wordOf } from '../http/query.js'
-import { MAX_STAY_MS, route } from '../http/route.js'
+import { MAX_LONG_POLL_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
@@ -279,7 +279,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .int()
       .min(0)
       .optional()
-      .openapi({ description: `Seconds to wait for another status, as 25; clamped to ${MAX_STAY_MS / 1_000}` }),
+      .openapi({ description: `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}` }),
     since: z
       .enum(STATUSES)
       .optional()
@@ -287,11 +287,11 @@ const status = route.get('/v1/names/register/tx/:tx', {
   }),
   kept: 'journal',
   cost: CHAIN_COST,
-  staysBy: 'wait',
+  longPollParam: 'wait',
   responses: answers('Its status', StatusSchema),
   async handle({ params, query }, context) {
     const tx = params.tx!
-    const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_STAY_MS)
+    const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
     const since = wordOf(query, 'since', STATUSES)
     const id = parseTxId(tx)
     if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')

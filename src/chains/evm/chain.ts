@@ -13,7 +13,7 @@ import {
 } from '../chain.js'
 import { orIfRefused, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { orIfDisputed, type PoolOptions, type Use } from '../rpc/nodes.js'
+import { orIfDisputed, type PoolOptions, type Consumer } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
@@ -40,7 +40,7 @@ export interface EvmChain extends ChainPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
   /** The same chain by node pools for another use, whose faults and limits are its own. */
-  forUse(use: Use): EvmChain
+  forUse(use: Consumer): EvmChain
   /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
   forStrangers(): ChainPort
   /** @throws ChainUnavailableError */
@@ -57,14 +57,14 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
   const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
     // not awaited, so a hanging node delays nothing
-    void rpc.demoteLaggingNodes()
+    void rpc.checkHeads()
     return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
   }
   const head = servedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
-  const forUse = (use: Use) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
+  const forUse = (use: Consumer) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
   const quoteOfSpoke = createSpokeQuoter(config, rpc)
   return {
     ...createCommunityPort(rpc, config),

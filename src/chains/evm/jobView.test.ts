@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { agreed, type Look } from './jobView.js'
+import { agreed, type NodeView } from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
-const look = (change: Partial<Look> = {}): Look => ({
+const look = (change: Partial<NodeView> = {}): NodeView => ({
   ...{ head: 10, confirmedHead: 8, done: 'confirmed', nonce: 'confirmed', mined },
   ...change,
 })

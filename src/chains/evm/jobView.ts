@@ -44,7 +44,7 @@ export interface NonceView {
   head: number
   /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
-  /** The job's nonce: behind another unused one, the signer's next, used in some block, used in a confirmed one. */
+  /** The job's nonce: behind an unused one, the next, used in some block, used in a confirmed one. */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of whichever of the job's transactions has one. */
   mined: Mined | null
@@ -52,7 +52,7 @@ export interface NonceView {
   isSure: boolean
 }
 
-export type Look = Omit<NonceView, 'isSure'> & { confirmedHead: number }
+export type NodeView = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */
 const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
@@ -67,7 +67,7 @@ type Heads = Awaited<ReturnType<EvmChain['head']>>
  * View that nodes share: the least that any of them calls done or used, and a receipt that two confirm. A node that
  * doesn't know the blocks yet that the first calls confirmed has no say.
  */
-export function agreed(looks: readonly Look[], isLocal: boolean): NonceView {
+export function agreed(looks: readonly NodeView[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = looks[0]!
   const known = looks.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -79,7 +79,7 @@ export function agreed(looks: readonly Look[], isLocal: boolean): NonceView {
 }
 
 /** Asks one node about a job. @param ask the node */
-export async function look(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<Look> {
+export async function observe(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<NodeView> {
   const { latest, confirmed } = await readHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
   const nonce = await readNonce(ask, account.address, job.nonce, heads)

@@ -9,7 +9,7 @@ import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { readFees } from './gasPrice.js'
-import { agreed, type JobCall, look, type NonceJob, type NonceView, type Signer } from './jobView.js'
+import { agreed, type JobCall, observe, type NonceJob, type NonceView, type Signer } from './jobView.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
@@ -56,7 +56,7 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
     async look(job: NonceJob): Promise<NonceView> {
-      const looks = await rpc.onEveryNode((ask) => look(memo(ask), { chain, account }, call, job))
+      const looks = await rpc.onEveryNode((ask) => observe(memo(ask), { chain, account }, call, job))
       return agreed(looks, config.local)
     },
     /** At the newest block. A revert is a failure, not an exception. */

@@ -45,7 +45,7 @@ export class RpcError extends Error {
   }
 }
 
-/** A node lacks what another has told of: one more may have it. No fault, else who denies a lie would rest for it. */
+/** A node lacks what another has told of: one more may have it. No fault: it may deny a lie. */
 export class LackingError extends RpcError {
   constructor(message: string) {
     super('transient', message)

@@ -123,7 +123,7 @@ describe('a node that is behind', () => {
     for (let tries = 0; tries < 20; tries++) {
       const rpc = pool(late, other)
       await gasPrice(rpc)
-      await rpc.demoteLaggingNodes()
+      await rpc.checkHeads()
       const before = asked(late)
       await gasPrice(rpc)
       if (asked(late) === before) return
@@ -143,7 +143,7 @@ describe('a made-up head', () => {
     const honest = [await node(), await node()]
     const rpc = pool(await liar(height), ...honest)
     await gasPrice(rpc)
-    await rpc.demoteLaggingNodes()
+    await rpc.checkHeads()
     expect(rpc.health()[0]!.nodes.map(({ head }) => head)).toEqual(['doubtful', 'good', 'good'])
     await gasPrice(rpc)
     expect(honest.map(asked)).toEqual([1, 0])

@@ -52,12 +52,12 @@ export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
  * Callers beside the indexer: each has its own rests and limits, so none costs another its nodes. `judge` reads
  * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
  */
-export type Use = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
+export type Consumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
 /** Bounds what strangers' requests of one kind can make the API ask of a node. */
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
 /** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
-const SHARES: Readonly<Record<Use, Share | undefined>> = {
+const SHARES: Readonly<Record<Consumer, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,
@@ -74,7 +74,7 @@ const COMPARE_EVERY_MS = 5_000
 /** Pools of the same nodes, and what they learn of them together. */
 interface Family<Hash extends string> {
   genesisHash: Hash | null
-  pools: Map<Use | 'index', NodePool<Hash>>
+  pools: Map<Consumer | 'index', NodePool<Hash>>
   comparedMs: number
 }
 
@@ -106,7 +106,7 @@ export class NodePool<Hash extends string> {
       pools: new Map(),
       comparedMs: Number.NEGATIVE_INFINITY,
     },
-    use: Use | 'index' = 'index',
+    use: Consumer | 'index' = 'index',
   ) {
     this.label = options.label
     this.#options = options
@@ -119,12 +119,12 @@ export class NodePool<Hash extends string> {
     return this.#nodes.length
   }
 
-  forUse(use: Use): NodePool<Hash> {
+  forUse(use: Consumer): NodePool<Hash> {
     return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
   }
 
   /** Numbers of each node, by use; the first pool is `index`. */
-  health(nowMs: number = performance.now()): { use: Use | 'index'; nodes: NodeNumbers[] }[] {
+  health(nowMs: number = performance.now()): { use: Consumer | 'index'; nodes: NodeNumbers[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
   }
 
@@ -225,7 +225,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
-  async demoteLaggingNodes(): Promise<void> {
+  async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
     this.#family.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options

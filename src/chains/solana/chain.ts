@@ -2,7 +2,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { orUnavailable, type RegistrationRequest, type SolanaTx } from '../chain.js'
-import type { Call, PoolOptions, Use } from '../rpc/nodes.js'
+import type { Call, PoolOptions, Consumer } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
@@ -25,7 +25,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   // strangers' questions cost the watcher nothing
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
-  const portFor = (use: Use) => createCommunityPort(rpc.forUse(use), registrar)
+  const portFor = (use: Consumer) => createCommunityPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>

@@ -10,7 +10,7 @@ Examples:
   clusterd contracts status
   clusterd contracts deploy --ens bundles.eth --keystore owner.json --password-file owner.txt
 
-The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is wished; docs/run/deploying.md goes through it.`
+The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
 const run = lazily(() => import('./contracts.js'))
 
@@ -20,7 +20,7 @@ export function addContractCommands(program: Command): void {
     .description('hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare')
     .addHelpText('after', EXAMPLES)
   onNetwork(contracts.command('status'))
-    .description('compare chains and wishes, code included, and show the contracts’ money; code 1 for a difference')
+    .description('compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference')
     .option(...JSON_OPTION)
     .action(run('status'))
   withSigning(onNetwork(contracts.command('deploy')))

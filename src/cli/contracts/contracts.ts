@@ -6,7 +6,7 @@ import { compareNetwork } from '../../chains/evm/deployment/compare.js'
 import { contractsOf } from '../../chains/evm/deployment/creation.js'
 import { type Item, RANK, stepsOf } from '../../chains/evm/deployment/item.js'
 import { deploymentBlock, settled } from '../../chains/evm/deployment/send.js'
-import { wishesOf } from '../../config/desired.js'
+import { desiredOf } from '../../config/desired.js'
 import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
@@ -21,30 +21,30 @@ type Opened = ReturnType<typeof open>
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
   if (ens) return openEns(draft, ens)
-  const wished = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
-  if (!testnet && !mainnet && wished.length > 1)
+  const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
+  if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
-  // without wishes the chains say which network's are missing
-  const inUse = wished[0] ?? draft.chains[0]!.network
+  // without a description the chains say which network's are missing
+  const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = testnet ? 'testnet' : mainnet ? 'mainnet' : inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
-  const wishes = wishesOf(draft, network)
+  const desired = desiredOf(draft, network)
   const chains = new Map(
-    wishes.map(({ label }) => {
+    desired.map(({ label }) => {
       const config = configs.get(label)!
       return [label, { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken }]
     }),
   )
-  const own = wishes.map(({ eid }) => eid)
+  const own = desired.map(({ eid }) => eid)
   const known = labelsOf(network).map((label) => presetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
   return {
-    ...{ wishes, chains, owners: new Map(wishes.map(({ label, owner }) => [label, owner])) },
-    compare: () => compareNetwork(wishes, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
+    ...{ desired, chains, owners: new Map(desired.map(({ label, owner }) => [label, owner])) },
+    compare: () => compareNetwork(desired, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
   }
 }
 
-/** `clusterd contracts status`: a line for each wished value; code 1 where a chain shows another. */
+/** `clusterd contracts status`: a line for each desired value; code 1 where a chain shows another. */
 export const status = (options: ContractOptions & { json?: boolean }): Promise<void> => show(open(options), options)
 
 async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
@@ -64,20 +64,20 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
     if (advice) console.log(`        ${paint('dim', advice)}`)
   }
   const wrong = items.filter(({ isRight }) => !isRight).length
-  console.log(`\n${items.length - wrong} as wished, ${wrong} not`)
-  if (opened.wishes) await showContracts(opened, items)
+  console.log(`\n${items.length - wrong} as desired, ${wrong} not`)
+  if (opened.desired) await showContracts(opened, items)
 }
 
 async function showContracts(
-  { wishes, chains }: Exclude<Opened, { wishes: null }>,
+  { desired, chains }: Exclude<Opened, { desired: null }>,
   items: readonly Item[],
 ): Promise<void> {
-  for (const one of wishes) {
+  for (const one of desired) {
     const chain = chains.get(one.label)!
     const { call } = chain.rpc
     const coins = (wei: bigint) => `${formatUnits(wei, 18)} ${chain.gasToken.symbol}`
     const fields: Record<string, unknown> = {}
-    for (const { what, field, address } of contractsOf(one, wishes[0]!.eid)) {
+    for (const { what, field, address } of contractsOf(one, desired[0]!.eid)) {
       if (!items.some(({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address)))
         continue
       if (one[field] === null) fields[field] = address
@@ -102,7 +102,7 @@ async function showContracts(
 }
 
 /**
- * `clusterd contracts deploy`: deploys the missing contracts and sends whatever else differs from the wishes, as far as
+ * `clusterd contracts deploy`: deploys the missing contracts and sends whatever differs from the file, as far as
  * the given key may sign.
  * @throws Error with one sentence where something can't be brought about by a transaction
  */

@@ -20,9 +20,9 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
   const { label } = chain
   const { owner, salt } = { ...common, ...chains.find((one) => one.label === label)?.deployment }
   const url = `${siteUrl.replace(/\/+$/, '')}/ens/{sender}/{data}.json`
-  const wishes = { ...entry, chain: label, owner, salt, signer, url }
+  const desired = { ...entry, chain: label, owner, salt, signer, url }
   return {
-    ...{ wishes: null, chains: new Map([[label, chain]]), owners: new Map([[label, owner]]) },
-    compare: () => chain.rpc.onOneNode((ask) => ensItems(ask, wishes)),
+    ...{ desired: null, chains: new Map([[label, chain]]), owners: new Map([[label, owner]]) },
+    compare: () => chain.rpc.onOneNode((ask) => ensItems(ask, desired)),
   }
 }

@@ -11,7 +11,7 @@ const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
-/** When a bucket is full again: now where the clock was set back since, by which it would be empty for as long. */
+/** When a bucket is full again: now where the clock was set back since. */
 const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
 
 const READ = {

@@ -16,7 +16,7 @@ import { lockCaughtUp, writerTime } from './head.js'
 import { completeSlice, probeKeys } from './slice.js'
 
 export type AppendResult =
-  /** Accepted: changes with an effect are written. `clusterId`: cluster of the last one; a community may have none. */
+  /** Accepted: changes with an effect are written. `clusterId`: of the last one, where there is one. */
   | { kind: 'made'; clusterId: Buffer | null }
   /** Nothing written: the first refusal. */
   | { kind: 'refused'; refusal: ChangeRefusal }

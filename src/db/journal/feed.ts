@@ -20,7 +20,7 @@ export interface StretchQuery {
   floor: number
   /** Maximum of entries. */
   limit: number
-  /** Events from the position on that are asked for; entries beyond are left out where all actors are asked for. */
+  /** Events from the position on that are asked for. */
   events: number
   /** Stored address of the actor, null for all. */
   from: Buffer | null

@@ -45,13 +45,13 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
       await writer.query(`SET search_path = ${schema}`)
-      const refold = { reader, writer, network, generation, done: 0 }
-      await foldTo(refold, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
+      const replayed = { reader, writer, network, generation, done: 0 }
+      await rebuildUpTo(replayed, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      await foldTo(refold, (head) => head)
+      await rebuildUpTo(replayed, (head) => head)
       const live = await stateHash(reader, network, generation)
       const rebuilt = await stateHash(writer, network, generation)
-      return { network, generation, entries: refold.done, live, rebuilt }
+      return { network, generation, entries: replayed.done, live, rebuilt }
     })
   } finally {
     await reader.query('ROLLBACK').catch(() => {})
@@ -60,7 +60,7 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
 }
 
 /** Entries that are folded again into tables of their own. */
-export interface Refold {
+export interface Replay {
   reader: pg.ClientBase
   /** Its search path is the schema of those tables. */
   writer: pg.ClientBase
@@ -73,24 +73,24 @@ export interface Refold {
 }
 
 /** Folds the next entries, of as many as make a batch, with journalled times as causes. */
-export async function foldBatch(refold: Refold, limit = BATCH_ENTRIES): Promise<void> {
-  const { writer, network, done, keep = (entry) => entry } = refold
-  const entries = await readEntries(refold, Math.min(BATCH_ENTRIES, limit))
+export async function foldBatch(replayed: Replay, limit = BATCH_ENTRIES): Promise<void> {
+  const { writer, network, done, keep = (entry) => entry } = replayed
+  const entries = await readEntries(replayed, Math.min(BATCH_ENTRIES, limit))
   if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${done}`)
   await appendEntries(writer, network, entries.flatMap(keep).map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
-  refold.done += entries.length
+  replayed.done += entries.length
 }
 
-async function foldTo(refold: Refold, endOf: (headSeq: number) => number): Promise<void> {
-  const { reader, writer, network, generation } = refold
+async function rebuildUpTo(replayed: Replay, endOf: (headSeq: number) => number): Promise<void> {
+  const { reader, writer, network, generation } = replayed
   for (;;) {
     const head = await readHead(reader, network)
     if (head.generation !== generation)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
-    const left = endOf(head.seq) - refold.done
+    const left = endOf(head.seq) - replayed.done
     if (left <= 0) return
     await writer.query('BEGIN')
-    await foldBatch(refold, left)
+    await foldBatch(replayed, left)
     await writer.query('COMMIT')
   }
 }
@@ -123,7 +123,7 @@ export async function createSchema(
 }
 
 /** Inputs of the next entries of a generation, whatever the search path. */
-async function readEntries({ reader, network, generation, done }: Refold, limit: number): Promise<Entry[]> {
+async function readEntries({ reader, network, generation, done }: Replay, limit: number): Promise<Entry[]> {
   const rows = await query<Columns>(
     reader,
     network,

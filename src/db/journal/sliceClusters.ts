@@ -29,7 +29,7 @@ export const loadClusters = (db: Queryable, slice: Slice, keys: Keys): Promise<v
 /** Names that a batch moves and one more, which says whether any is left. */
 const readOfMoving = ({ movedNames }: Keys): number => movedNames + 1
 
-/** Clusters whose names may move: those that wallets leave, and where several do, those that they enter before. */
+/** Clusters whose names may move: those that wallets leave, or enter before they leave. */
 function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)

@@ -36,7 +36,7 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community, null where its word is no name. */
   communityName: string | null
-  /** The money is or soon may be the payer's again, in whichever generation of the journal: it buys nothing. */
+  /** The money is or soon may be the payer's again, in any generation of the journal: it buys nothing. */
   isPayers: boolean
 }
 

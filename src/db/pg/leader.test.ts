@@ -156,7 +156,7 @@ it('a listener whose connection falls silent listens on another one', async () =
   const heard: string[] = []
   const loops = new Loops()
   const listener = createListener({ url: throughProxy(), signal: stop.signal, loops, onError: () => {} })
-  listener.hear((payload) => heard.push(payload))
+  listener.subscribe((payload) => heard.push(payload))
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()
   await expect.poll(() => heard, { timeout: 5_000 + MARGIN_MS }).toEqual(['', ''])

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { orIf } from '../../ops/log/errors.js'
 import type { Loop, Loops } from '../../ops/loops.js'
 import { createNotify, pause } from '../../ops/notify.js'
-import { sampled } from '../../ops/sampled.js'
+import { oncePerMinute } from '../../ops/oncePerMinute.js'
 import { LeadLostError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
@@ -32,7 +32,7 @@ export interface Leadership {
 
 const LEASE = 'network = $1 AND role = $2'
 const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
-/** Ends writers that froze as they sent a statement, which no time limit of the server does: they keep their locks. */
+/** Ends writers that froze as they sent a statement: no time limit of the server does, and they keep locks. */
 const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
   WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
@@ -131,10 +131,10 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 /** Runs `work` while this process leads, until the signal; the work's own fires at the end of a lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
-  const onError = sampled(options.onError)
+  const onError = oncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createNotify()
-  const unhear = listener.hear((payload) => payload === leadNotice(network)[1] && freed.notify())
+  const unhear = listener.subscribe((payload) => payload === leadNotice(network)[1] && freed.notify())
   while (!signal.aborted) {
     await leadOnce(options, loop, work).catch((error: Error) => {
       // a stop cuts steps short: nobody tries again, and nothing is wrong

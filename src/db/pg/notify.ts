@@ -22,7 +22,7 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
 }
 
 /** An empty payload stands for notifications that may have been lost. */
-export function heardBy(network: Network, payload: string): 'notify' | 'block' | null {
+export function eventFor(network: Network, payload: string): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }
@@ -103,7 +103,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
      * Calls the function with each notification, and with '' after each new connection, since those without one are
      * lost. @returns function that ends it
      */
-    hear(hearer: (payload: string) => void): () => void {
+    subscribe(hearer: (payload: string) => void): () => void {
       hearers.add(hearer)
       return () => void hearers.delete(hearer)
     },

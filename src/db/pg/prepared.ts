@@ -61,7 +61,7 @@ type Moving = Pick<Leaves, 'network' | 'moves'>
 /** Says whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
 const anyMoves = (l: Moving): string => `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
 
-/** Serial of the cluster that holds a name, by that in the name's row: the target, while the name is on its way. */
+/** Serial of the cluster that holds a name, by the name's row: the target, while the name moves. */
 export const holderOf = (l: Moving, cluster: string): string =>
   `CASE WHEN ${anyMoves(l)} THEN coalesce((
     SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster}) ELSE ${cluster} END`

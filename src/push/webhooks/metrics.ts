@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client'
 import type { countWebhooks } from '../../db/outbox/webhooks.js'
-import { makersOf } from '../../ops/makers.js'
+import { metricFactories } from '../../ops/metricFactories.js'
 
 /** A network's webhooks by state, and the age of the oldest failure in a row, ms. */
 export type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
 
 /** Creates the webhooks' metrics. @returns sets them */
 export function createWebhookMetrics(registry: Registry): (counts: readonly WebhookCounts[]) => void {
-  const { gauge } = makersOf(registry)
+  const { gauge } = metricFactories(registry)
   const webhooks = gauge(
     'clusterd_webhooks',
     'Webhooks by state; `parked` ones get nothing until `clusterd webhooks replay`',

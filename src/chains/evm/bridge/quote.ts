@@ -20,7 +20,7 @@ import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 
-/** Default gas on the hub for third-party spokes, which have no `gasNeeds`. Measured with EndpointV2, plus a margin. */
+/** Default gas on the hub for third-party spokes, which have no `gasNeeds`: measured, plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
 /** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */

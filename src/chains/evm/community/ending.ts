@@ -25,7 +25,7 @@ const abi = communityPaymentsAbi
 const NONE = 0
 export const HELD = 1
 
-/** `refuse` or `release` of the payments contract, which skips what is not held. Only the relayer role may call it. */
+/** `refuse` or `release` of the payments contract, by the relayer role; it skips what is not held. */
 export const endingCall = (kind: 'refuse' | 'release', payments: Hex, of: readonly PaymentToEnd[]): BridgeCall => ({
   to: payments,
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),

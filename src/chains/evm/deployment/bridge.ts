@@ -9,7 +9,7 @@ import {
   zeroAddress,
 } from 'viem'
 
-import type { BridgeWishes } from '../../../config/desired.js'
+import type { DesiredBridge } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { CONFIG_TYPE, hubAbi, libraryManagerAbi, NIL_DVN_COUNT, ulnAbi } from '../contracts/index.js'
@@ -33,7 +33,7 @@ export async function bridgeItems(
   ends: readonly End[],
   strangeEids: readonly number[],
 ): Promise<Item[]> {
-  const { at, wishes, isDeployed } = end
+  const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<Item> => {
     const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
     const found = isDeployed ? await readContract(ask, at, question) : NOBODY
@@ -45,29 +45,29 @@ export async function bridgeItems(
       step: callStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
   }
-  const far = ends.filter((one) => one.wishes.role !== wishes.role)
+  const far = ends.filter((one) => one.desired.role !== desired.role)
   const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NOBODY)))
   const items = await Promise.all(
-    far.map(async (one) => [...(await pathItems(ask, end, one)), await peerItem(one.wishes.eid, pad(one.at))]),
+    far.map(async (one) => [...(await pathItems(ask, end, one)), await peerItem(one.desired.eid, pad(one.at))]),
   )
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
 async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
-  const { at, wishes } = end
-  const { bridge, endpoint: to } = wishes
+  const { at, desired } = end
+  const { bridge, endpoint: to } = desired
   if (!bridge) return []
-  const { eid } = far.wishes
-  const sends = wishes.role === 'spoke'
+  const { eid } = far.desired
+  const sends = desired.role === 'spoke'
   const [library, about] = sends
-    ? [bridge.sendLibrary, `from ${wishes.label}`]
-    : [bridge.receiveLibrary, `from ${far.wishes.label}`]
+    ? [bridge.sendLibrary, `from ${desired.label}`]
+    : [bridge.receiveLibrary, `from ${far.desired.label}`]
   const call = (functionName: string, args: readonly unknown[], does: string) =>
     callStep(end, { abi: libraryManagerAbi as Abi, functionName, args: [at, ...args], does, to })
   const configure = (configType: number, config: Hex, does: string) =>
     call('setConfig', [library, [{ eid, configType, config }]], does)
   // the sending chain says how long verifiers wait
-  const confirmations = (sends ? bridge : far.wishes.bridge)?.confirmations ?? bridge.confirmations
+  const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
   const found = await orIfRefused(
@@ -109,7 +109,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
 }
 
 /** The endpoint reverts where neither LayerZero nor the application has set a library for the path. */
-async function readLibrary(ask: Call, { at, wishes: { endpoint, role } }: End, eid: number): Promise<string> {
+async function readLibrary(ask: Call, { at, desired: { endpoint, role } }: End, eid: number): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const
   const read = async (): Promise<readonly [string, boolean]> =>
     role === 'hub'
@@ -127,8 +127,8 @@ const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
 
 type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
-/** The library's form of wishes: 255 is none, where 0 would be LayerZero's default. */
-const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }: BridgeWishes): Uln => ({
+/** The library's form of verifiers: 255 is none, where 0 would be LayerZero's default. */
+const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }: DesiredBridge): Uln => ({
   confirmations: BigInt(confirmations),
   requiredDVNs: requiredDvns,
   optionalDVNs: optionalDvns,

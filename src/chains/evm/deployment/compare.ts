@@ -1,5 +1,5 @@
 import { type Abi, type Hex, zeroAddress } from 'viem'
-import type { ChainWishes } from '../../../config/desired.js'
+import type { DesiredChain } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
@@ -12,33 +12,33 @@ import { type Callee, callStep, compared, type End, type Item, RANK } from './it
 export type Asking = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
 
 /**
- * Compares the wishes for a network with its chains, hub first. Once every step was carried out, no item has one.
+ * Compares the desired state of a network with its chains, hub first. Once every step was carried out, no item has one.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetwork(
-  wishes: readonly ChainWishes[],
+  desired: readonly DesiredChain[],
   asking: Asking,
   strangeEids: readonly number[],
 ): Promise<Item[]> {
-  const hubEid = wishes.find(({ role }) => role === 'hub')!.eid
+  const hubEid = desired.find(({ role }) => role === 'hub')!.eid
   const chains = await Promise.all(
-    wishes.map(async (one) => {
+    desired.map(async (one) => {
       const contracts = contractsOf(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
       // a comparison of settings means nothing where a contract is not ours, or can't be deployed
-      return { wishes: one, contracts, ...found, isSound: found.items.every(({ isRight, step }) => isRight || step) }
+      return { desired: one, contracts, ...found, isSound: found.items.every(({ isRight, step }) => isRight || step) }
     }),
   )
   const sound = chains.filter(({ isSound }) => isSound)
   const ends = await Promise.all(
-    sound.map(async ({ wishes: one, contracts: [app], areDeployed: [isDeployed = false] }): Promise<End> => {
+    sound.map(async ({ desired: one, contracts: [app], areDeployed: [isDeployed = false] }): Promise<End> => {
       const { label, role } = one
       const { address: at } = app!
       const owner = isDeployed ? await asking(label, (ask) => readText(ask, at, 'owner')) : one.owner
-      return { wishes: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
+      return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
     }),
   )
-  const items = chains.map(async ({ wishes: one, contracts, items, areDeployed }) => {
+  const items = chains.map(async ({ desired: one, contracts, items, areDeployed }) => {
     const end = ends.find(({ chain }) => chain === one.label)
     if (!end) return items
     return asking(one.label, async (ask) => [
@@ -50,7 +50,7 @@ export async function compareNetwork(
   return (await Promise.all(items)).flat()
 }
 
-async function codeItems(ask: Call, { label: chain, endpoint, eid }: ChainWishes, contracts: readonly Contract[]) {
+async function codeItems(ask: Call, { label: chain, endpoint, eid }: DesiredChain, contracts: readonly Contract[]) {
   const found = await orIfRefused(readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }), null)
   const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
   const items = [
@@ -110,8 +110,8 @@ export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: H
   return { callee, call, items }
 }
 
-async function settingItems(ask: Call, wishes: ChainWishes, { what, address: at }: Contract): Promise<Item[]> {
-  const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = wishes
+async function settingItems(ask: Call, desired: DesiredChain, { what, address: at }: Contract): Promise<Item[]> {
+  const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
   const read = (functionName: string) => readText(ask, at, functionName)
   const [owned, paused] = await Promise.all([ownerItems(ask, { chain, what, at }, owner), read('paused')])
   const { callee, call, items } = owned

@@ -1,5 +1,5 @@
 import { concat, encodeDeployData, getContractAddress, type Hex } from 'viem'
-import type { ChainWishes } from '../../../config/desired.js'
+import type { DesiredChain } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
@@ -33,7 +33,7 @@ export const creationOf = (salt: Hex, code: Hex): Creation => {
   return { code, address: address.toLowerCase() as Hex, data: concat([salt, code]) }
 }
 
-/** A wished contract, and the address at which it stands, or will stand. */
+/** A desired contract, and the address at which it stands, or will stand. */
 export interface Contract {
   what: 'hub' | 'spoke' | 'payments'
   /** Field of the chains file with its address. */
@@ -43,9 +43,9 @@ export interface Contract {
 }
 
 /** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
-export function contractsOf(wishes: ChainWishes, hubEid: number): Contract[] {
-  const [app, payments] = [appCreation(wishes, hubEid), paymentsCreation(wishes)]
-  const { role, contract, communityPayments, hasPayments } = wishes
+export function contractsOf(desired: DesiredChain, hubEid: number): Contract[] {
+  const [app, payments] = [appCreation(desired, hubEid), paymentsCreation(desired)]
+  const { role, contract, communityPayments, hasPayments } = desired
   const contracts: Contract[] = [
     { what: role, field: 'contract', address: contract ?? app.address, creation: app },
     {
@@ -58,8 +58,8 @@ export function contractsOf(wishes: ChainWishes, hubEid: number): Contract[] {
   return hasPayments || communityPayments ? contracts : contracts.slice(0, 1)
 }
 
-function appCreation(wishes: ChainWishes, hubEid: number): Creation {
-  const { role, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei, salt } = wishes
+function appCreation(desired: DesiredChain, hubEid: number): Creation {
+  const { role, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei, salt } = desired
   const code =
     role === 'hub'
       ? encodeDeployData({
@@ -73,7 +73,7 @@ function appCreation(wishes: ChainWishes, hubEid: number): Creation {
   return creationOf(salt, code)
 }
 
-function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: ChainWishes): Creation {
+function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: DesiredChain): Creation {
   const args = [owner, relayer, pauser, reclaimSeconds] as const
   return creationOf(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
 }

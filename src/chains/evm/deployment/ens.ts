@@ -22,7 +22,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Wishes for the resolver of an ENS name: whose it is, the gateway's key, and its URL. */
-type EnsWishes = DraftEns & Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
+type DesiredEns = DraftEns & Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /** A chain of the chains file, or by nodes of its own. @throws Error with one sentence */
 export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: urls }: DraftEns): SendingChain {
@@ -33,15 +33,15 @@ export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: ur
   throw new Error(`The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`)
 }
 
-export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
-  const { chain, owner, signer, salt, url } = wishes
+export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> {
+  const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
   const creation = creationOf(salt, encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
-  const at = { chain, what: 'ENS resolver', at: wishes.resolver ?? creation.address }
+  const at = { chain, what: 'ENS resolver', at: desired.resolver ?? creation.address }
   const code = await codeItem(ask, chain, { what: at.what, address: at.at, creation })
-  const named = await nameItem(ask, wishes, at.at)
+  const named = await nameItem(ask, desired, at.at)
   if (!code.isRight) return [code, named]
-  const lacks = !wishes.resolver && { advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.` }
+  const lacks = !desired.resolver && { advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.` }
   const { callee, call, items } = await ownerItems(ask, at, owner)
   const signers = await Promise.all([0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])))
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
@@ -64,8 +64,8 @@ export async function ensItems(ask: Call, wishes: EnsWishes): Promise<Item[]> {
 }
 
 /** The resolver that the registry names, as the owner of the ENS name sets it. */
-async function nameItem(ask: Call, wishes: EnsWishes, resolver: Hex): Promise<Item> {
-  const { chain, parent, registry = ENS_REGISTRY } = wishes
+async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<Item> {
+  const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
   const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
     const asked = readContract(ask, to, { abi: ensRegistryAbi as Abi, functionName, args: [key] })

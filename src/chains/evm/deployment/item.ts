@@ -1,7 +1,7 @@
 import { type Abi, encodeFunctionData, type Hex } from 'viem'
-import type { ChainWishes } from '../../../config/desired.js'
+import type { DesiredChain } from '../../../config/desired.js'
 
-/** A transaction that brings a chain closer to the wishes. */
+/** A transaction that brings a chain closer to the desired state. */
 export interface Step {
   /** Network label of the chain. */
   chain: string
@@ -31,7 +31,7 @@ export interface Item {
   advice?: string
 }
 
-/** Place of a wished contract, with the account that may call its settings. */
+/** Place of a desired contract, with the account that may call its settings. */
 export interface Callee {
   chain: string
   /** `hub`, `spoke`, `payments`, `ENS resolver` */
@@ -40,13 +40,13 @@ export interface Callee {
   owner: Hex
 }
 
-/** A hub or spoke with the wishes for its chain. */
+/** A hub or spoke with the desired state of its chain. */
 export interface End extends Callee {
-  wishes: ChainWishes
+  desired: DesiredChain
   isDeployed: boolean
 }
 
-/** Steps of items that differ from the wishes, in the order in which they can be sent. */
+/** Steps of items that differ from the desired state, in the order in which they can be sent. */
 export const stepsOf = (items: readonly Item[]): Step[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 

@@ -8,7 +8,7 @@ import { execute } from '../../pg/rows.js'
 import { inTries } from '../../pg/tries.js'
 import { alone } from '../alone.js'
 import { endLeaders, readHead } from '../head.js'
-import { createSchema, foldBatch, type Refold } from '../replay.js'
+import { createSchema, foldBatch, type Replay } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
@@ -57,7 +57,7 @@ export async function rewind(
   })
 }
 
-interface Rebuild extends Refold {
+interface Rebuild extends Replay {
   schema: string
   target: RewindTarget
   /** False for a dry run. */

@@ -4,7 +4,7 @@ import type { Network } from '../../../registry/primitives/network.js'
 import { WON } from '../../pg/codes.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { type RewindTarget, staying } from './rows.js'
+import { type RewindTarget, staysAfterRewind } from './rows.js'
 
 /** Ordered sample with the total count. */
 export interface Sample<T> {
@@ -83,7 +83,7 @@ function sqlOf(network: Network, { schema, journal, generation }: Tables) {
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staying} ORDER BY m.block, m.log_index`,
+    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staysAfterRewind} ORDER BY m.block, m.log_index`,
     // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}

@@ -93,7 +93,7 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
 
 /** Condition on messages of a spoke that stay in dropped blocks: parameters network, chain, block. */
-export const staying = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+export const staysAfterRewind = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /** Condition on deliveries that may have ended in a dropped block, whose number may not be stored. */
 const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { keep, kept } from '../lib/kept.js'
+import { save, load } from '../lib/tabStorage.js'
 import { isFinal, readStatus } from '../lib/live.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, Say } from './state.js'
@@ -21,12 +21,12 @@ const ASKED_ITEM = 'clusterd.unanswered'
 const KEPT = 20
 
 /** Known beyond the page that sent them: a wallet may answer when its visitor has gone on to another one. */
-let all = kept<readonly Followed[]>(ITEM) ?? []
+let all = load<readonly Followed[]>(ITEM) ?? []
 const listeners = new Set<(known: readonly Followed[]) => void>()
 
 function know(next: readonly Followed[]): void {
   all = next
-  keep(
+  save(
     ITEM,
     next.filter((one, i) => i < KEPT || isOpen(one)),
   )
@@ -38,11 +38,11 @@ const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
 /** Payments that a wallet was asked for and has not answered: it may show one still when the page is loaded anew. */
-let unanswered = kept<readonly Payment[]>(ASKED_ITEM) ?? []
+let unanswered = load<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
   unanswered = next
-  keep(ASKED_ITEM, next.slice(-KEPT))
+  save(ASKED_ITEM, next.slice(-KEPT))
 }
 
 /** Words before a payment for what was paid from here, or may be yet. */
@@ -152,5 +152,5 @@ export function useFollowed(
 /** Forgets every payment. */
 export function forgetFollowed(): void {
   know([])
-  keep(ASKED_ITEM, null)
+  save(ASKED_ITEM, null)
 }

@@ -3,7 +3,7 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/primitives/network.js'
 import { type Call, call } from '../lib/api.js'
-import { keep as keepItem, kept } from '../lib/kept.js'
+import { save as keepItem, load } from '../lib/tabStorage.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
@@ -147,7 +147,7 @@ interface Shared {
 /** Holds the account of the pages below; what belongs to one wallet on one network goes with them. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
   const { isTestnet } = useNet()
-  const [session, setSession] = useState(() => kept<Session>(SESSION_ITEM))
+  const [session, setSession] = useState(() => load<Session>(SESSION_ITEM))
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
   const talk = useTalk()

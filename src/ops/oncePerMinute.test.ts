@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { sampled } from './sampled.js'
+import { oncePerMinute } from './oncePerMinute.js'
 
 it('reports the first failure, and others of its kind at most once a minute', () => {
   let nowMs = 0
   const reported: string[] = []
-  const report = sampled(
+  const report = oncePerMinute(
     ({ message }) => reported.push(message),
     () => nowMs,
   )

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 /** Numbers that a gauge shows, by their labels; null: none. */
 export type Samples<Label extends string> = readonly (readonly [Record<Label, string>, number | null])[]
 
-export function makersOf(registry: Registry) {
+export function metricFactories(registry: Registry) {
   const registers = [registry]
   return {
     counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>

@@ -6,7 +6,7 @@ const EVERY_MS = 60_000
  * Reports failures that repeat: the first at once, others of its kind (name and code) at most once a minute.
  * @param nowMs a clock that nobody sets
  */
-export function sampled(
+export function oncePerMinute(
   report: (error: Error) => void,
   nowMs: () => number = () => performance.now(),
 ): (error: Error) => void {

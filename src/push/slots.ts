@@ -1,16 +1,16 @@
 /** Bounds of what stays for long: of one client, and of the process. */
-export interface PlaceBounds {
+export interface SlotBounds {
   perClient: number
   total: number
 }
 
 /** Places of requests that stay. */
-export class Places {
-  readonly #bounds: PlaceBounds
+export class Slots {
+  readonly #bounds: SlotBounds
   readonly #of = new Map<string, number>()
   #taken = 0
 
-  constructor(bounds: PlaceBounds) {
+  constructor(bounds: SlotBounds) {
     this.#bounds = bounds
   }
 

@@ -1,7 +1,7 @@
 /** Memory of a tab over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
 
 /** @returns null for what is not kept */
-export function kept<T>(item: string): T | null {
+export function load<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
   } catch {
@@ -10,7 +10,7 @@ export function kept<T>(item: string): T | null {
 }
 
 /** Keeps a value, null: none. */
-export function keep(item: string, value: unknown): void {
+export function save(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)
     else sessionStorage.setItem(item, JSON.stringify(value))
