@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS, proseOf, read, sentencesOf, wordsOf } from './support/documents.js'
 
@@ -36,6 +38,28 @@ it.each(PAGES.filter((path) => !GENERATED.includes(path)))('%s begins with what 
 it('the documents are short enough to be read', () => {
   expect(wordsOf(read('README.md'))).toBeLessThanOrEqual(900)
   expect(wordsOf(PAGES.map(read).join('\n'))).toBeLessThanOrEqual(27_000)
+})
+
+/** Texts in the code of the pages, the command line and the API: messages, labels, descriptions. */
+function textsOf(path: string): string[] {
+  const texts: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isJsxText(node)) texts.push(node.text)
+    if (ts.isTemplateExpression(node))
+      texts.push([node.head, ...node.templateSpans.map((s) => s.literal)].map((s) => s.text).join('…'))
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true))
+  return texts.filter((text) => text.trim().split(' ').length > 3 && !/\b(?:SELECT|WHERE|UPDATE)\b|\n {2}/.test(text))
+}
+
+it('users read no long sentence and no blurred one', () => {
+  const folders = ['api', 'cli', 'config', 'web/page'].map((folder) => `src/${folder}`)
+  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map((file) => `${folder}/${file}`))
+  const sources = files.filter((file) => /^(?!.*\.test\.).*\.tsx?$/.test(file))
+  const sentences = sources.flatMap(textsOf).flatMap(sentencesOf)
+  expect(sentences.length).toBeGreaterThan(500)
+  expect(sentences.filter((sentence) => wordsOf(sentence) > 32 || sentence.match(banned))).toEqual([])
 })
 
 it('a long sentence and a blurred one are found', () => {

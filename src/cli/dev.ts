@@ -93,7 +93,7 @@ function printSummary(stack: Stack, seconds: number): void {
     `  curl -s ${api}/v1/names/register/check -d '["alice","bob"]'`,
     `  curl -s '${api}/v1/events?limit=3'`,
     '',
-    '  Register a name as a wallet would, in a checkout: npm run demo. Ctrl-C ends everything.',
+    '  Register a name as a wallet does, in a checkout: npm run demo. Ctrl-C ends everything.',
     '',
   ]
   console.log(lines.join('\n'))

@@ -45,7 +45,7 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
       'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
     )
   if (relayerKey && ensKey && addressOf(relayerKey) === addressOf(ensKey))
-    throw new ConfigError('The key of ENS is the relayer’s: whoever asks for names would use the key that pays.')
+    throw new ConfigError('The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.')
   return Object.freeze({
     ...base,
     ...{ databaseUrl, databaseDirectUrl, port },

@@ -64,7 +64,7 @@ describe('clusterd init', () => {
     const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start))
     const steps = [
       'see DATABASE_URL in .env',
-      `say whose the contracts are to be, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
+      `name the owners of the contracts, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
       ...['contracts deploy --testnet --keystore', 'solana deploy --testnet --keypair'].map(
         (command) => `clusterd ${command} <file>`,
       ),

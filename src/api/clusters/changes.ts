@@ -162,11 +162,11 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
     'Another wallet of the cluster has this name, or it is registered below a community of the cluster.',
   already_public: 'A wallet that is public can not be made private: remove it first.',
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
-  names_would_reveal: 'Names would move along and show where a private wallet belongs: make its entry public first.',
+  names_would_reveal: 'Names that move along show where a private wallet belongs: make its entry public first.',
   names_moving: 'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
   wallet_limit: `A cluster has at most ${RULES.maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
-  rules_changed: 'The rules of the community have just changed: ask again.',
+  rules_changed: 'The rules of the community have changed: ask again.',
   already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',
 }
 
@@ -186,7 +186,7 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   not_verified: 'Only owners of the community register names for others, or at all where it says so.',
   no_walletAddress_found: 'Sign-ups are restricted to owners: say in walletAddress who gets the name.',
   not_available: 'The name is taken.',
-  requirements_not_met: 'The wallet that would get the name does not meet the requirements of the community.',
+  requirements_not_met: 'The wallet for the name does not meet the requirements of the community.',
 }
 
 export const registrationError = (problem: RegistrationProblem): ApiError =>

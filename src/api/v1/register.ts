@@ -240,7 +240,7 @@ const StatusSchema = named('TransactionStatus', {
   hubBlock: z.int().optional().openapi({ description: 'Block of `hubTx` on the hub' }),
   refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
     description:
-      'Refund of a payment, on Solana or for a community name, that bought nothing: `held` while it is under way, `refused` once the money is the payer’s again (paid back, or to be withdrawn), `reclaim` where it is worth less than its refusal and left to the payer to reclaim, `reclaimed` once that was done, `released` where the recipient has it',
+      'Refund of a payment that bought nothing: `held` while it is under way; `refused` once the money is the payer’s again; `reclaim` where it is worth less than its refusal, so that the payer takes it back; `reclaimed` after that; `released` where the recipient has it',
   }),
   reclaimAfter: z.string().optional().openapi({
     description: 'Time from which on the payer may reclaim a payment that bought nothing and is still held',

@@ -52,7 +52,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
     const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, MARGIN_PERCENT.delivery), now)
     const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
     const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
-    if (dear) throw new AmountError(`"${dear.name}" would cost ${dear.amount + fee} lamports, more than there are.`)
+    if (dear) throw new AmountError(`"${dear.name}" costs ${dear.amount + fee} lamports, more than there are.`)
     const payer = new PublicKey(sender)
     const common = {
       payer: payer.toBytes(),

@@ -71,7 +71,7 @@ export function addAirdropCommands(program: Command): void {
       .option('--fund', 'send it the tokens that it lacks, from the account that signs'),
   ).action(runDeploy('deploy'))
   ofOne(airdrop.command('remove <community>'))
-    .description('show what would be removed; with --yes remove it')
+    .description('show what is removed; with --yes remove it')
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
     .action(run('remove'))

@@ -140,7 +140,7 @@ function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
   const of = (network: Network) => (networks.length > 1 || (relay && network === 'testnet') ? ` --${network}` : '')
   return [
     ...(compose ? [] : ['see DATABASE_URL in .env']),
-    `say whose the contracts are to be, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
+    `name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
     ...networks.map(
       (network) =>
         `clusterd contracts deploy${of(network)} --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,

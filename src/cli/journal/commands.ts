@@ -21,7 +21,7 @@ export function addJournalCommands(program: Command): void {
     .action(verify('verifyJournal'))
   withNetwork(journal.command('rewind'), 'to be sure')
     .description(
-      'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows what would change; with --block and --yes starts a new generation',
+      'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows the changes; with --block and --yes starts a new generation',
     )
     .requiredOption('--chain <label>', 'the chain, by its network label')
     .option(

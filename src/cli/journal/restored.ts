@@ -23,10 +23,10 @@ export async function restored({ yes = false, json }: { yes?: boolean; json?: bo
     }
   })
   if (json) return printJson({ applied: yes, networks })
-  console.log(yes ? 'The database counts as restored:' : 'This would begin anew (nothing is changed yet):')
+  console.log(yes ? 'The database counts as restored:' : 'This begins anew (nothing is changed yet):')
   for (const [network, { feed, entries, jobs }] of Object.entries(networks)) {
     console.log(`  ${network}: ${entries} entries of the journal; the feed's number ${feed.from} becomes ${feed.to},`)
-    console.log(`    so that every reader begins anew; jobs looked at again: ${jobs}`)
+    console.log(`    so that every reader begins anew; jobs checked again: ${jobs}`)
     console.log('    signed changes are answered 503 until the head of the hub is folded again')
   }
   if (!yes) console.log('To do it: the same with --yes')

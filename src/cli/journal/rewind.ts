@@ -72,7 +72,7 @@ function print(report: RewindReport, isApplied: boolean): void {
   console.log(
     isApplied
       ? done
-      : `${network}: leaving out the blocks of chain "${label}" from ${block} on would change this (nothing is changed yet):`,
+      : `${network}: leaving out the blocks of chain "${label}" from ${block} on changes this (nothing is changed yet):`,
   )
   console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
   console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)

@@ -65,7 +65,7 @@ async function requireEmptyTreasury(options: Options): Promise<void> {
   if (value <= MOST_IN_TREASURY) return
   const advice = (await findState())
     ? 'The program is initialized already, see `clusterd solana show`: nothing is left to do.'
-    : '`init` would add nine times as much: deploy with another --program-keypair.'
+    : '`init` adds nine times as much: deploy with another --program-keypair.'
   throw new Error(`Somebody has sent ${value} lamports to the treasury, ${address}. ${advice}`)
 }
 

@@ -89,7 +89,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    throw new Error(`The chain would refuse it: ${revertReason(error) ?? error.message}.`, { cause: error })
+    throw new Error(`The chain refuses it: ${revertReason(error) ?? error.message}.`, { cause: error })
   }
 }
 

@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   pending: 'being claimed',
   no_distributor: 'not open yet',
   ended: 'the airdrop has ended',
-  private_wallet: 'would show a private wallet on chain',
+  private_wallet: 'shows a private wallet on chain',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service cannot permit it',
 }
