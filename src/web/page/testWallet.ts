@@ -3,10 +3,7 @@ import bs58 from 'bs58'
 import { createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/**
- * The wallet of a local world, which its daemon puts into the pages (src/web/page.ts): EIP-6963 and Wallet
- * Standard, like any wallet. The keys are those of every local world, which everybody knows.
- */
+/** The wallet of a local world, by EIP-6963 and Wallet Standard. Its keys are known to everybody. */
 
 /** Accounts of local worlds, given by the build. */
 declare const ACCOUNTS: {

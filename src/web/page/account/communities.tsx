@@ -6,7 +6,7 @@ import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { onceSent, paidText } from './followed.js'
-import { Action, chainText, Form, Input, priceText } from './pieces.js'
+import { Action, chainText, FollowedList, Form, Input, priceText } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
 
@@ -29,6 +29,7 @@ export function Communities() {
           />
         </Form>
       </Card>
+      <FollowedList />
       <OwnNames />
     </>
   )

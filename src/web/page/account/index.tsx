@@ -8,7 +8,7 @@ import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
 import { signing } from './otherWallets.js'
-import { Action, Dialog, Field, FollowedList, Form, Input } from './pieces.js'
+import { Action, Dialog, Field, Form, Input } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
@@ -73,7 +73,6 @@ function Shown({ page }: { page: string }) {
       </p>
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
-      {session && (page === 'register' || page === 'communities') && <FollowedList />}
     </>
   )
 }

@@ -7,7 +7,7 @@ import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain, Quote } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, Field, Form, Input } from './pieces.js'
+import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
 /** Facts that are known before a signature: whether the name is free, and what it costs. */
@@ -65,36 +65,39 @@ export function Register() {
     return isDone
   }
   return (
-    <Card title="Register a name">
-      {chains.length === 0 ? (
-        <p class="empty">
-          {account.chains.length === 0
-            ? 'The chains of this network are not known yet.'
-            : 'No chain of this network takes registrations from your wallet.'}
-        </p>
-      ) : (
-        <Form label="Register a name" work={submit} submit="Register">
-          <Input
-            label="Name"
-            hint={NAME_RULE}
-            {...CLUSTER_NAME_RULES}
-            name="name"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-          <Field label="Pay on">
-            <select name="chain" value={chain?.network} onChange={(event) => setLabel(event.currentTarget.value)}>
-              {chains.map((one) => (
-                <option key={one.network} value={one.network}>
-                  {chainText(one)}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <Price offer={offer} isName={isName} name={typed} />
-        </Form>
-      )}
-    </Card>
+    <>
+      <Card title="Register a name">
+        {chains.length === 0 ? (
+          <p class="empty">
+            {account.chains.length === 0
+              ? 'The chains of this network are not known yet.'
+              : 'No chain of this network takes registrations from your wallet.'}
+          </p>
+        ) : (
+          <Form label="Register a name" work={submit} submit="Register">
+            <Input
+              label="Name"
+              hint={NAME_RULE}
+              {...CLUSTER_NAME_RULES}
+              name="name"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+            <Field label="Pay on">
+              <select name="chain" value={chain?.network} onChange={(event) => setLabel(event.currentTarget.value)}>
+                {chains.map((one) => (
+                  <option key={one.network} value={one.network}>
+                    {chainText(one)}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            <Price offer={offer} isName={isName} name={typed} />
+          </Form>
+        )}
+      </Card>
+      <FollowedList />
+    </>
   )
 }
 const TYPING_MS = 300

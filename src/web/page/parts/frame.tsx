@@ -24,7 +24,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </Link>
         {path !== '/' && <Search />}
         <nav aria-label="Pages">
-          <Link to="/@account">Your bundle</Link>
+          <Link to="/@account">My bundle</Link>
           <Link to="/@register" class="button">
             Register
           </Link>
