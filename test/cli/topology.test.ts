@@ -59,13 +59,13 @@ describe('the compose file of many processes', () => {
     expect(holders).toEqual(['api-1', 'api-2', 'api-3'])
   })
 
-  it('sets for the roles behind pgbouncer what the daemon turns off on direct connections', () => {
-    const off = [...readFileSync('src/db/pg/pool.ts', 'utf8').matchAll(/-c (\w+)=off/g)].map(([, name]) => name)
-    expect(off.toSorted()).toEqual(['enable_seqscan', 'jit'])
+  it('sets for the roles behind pgbouncer what the daemon sets on direct connections', () => {
+    const set = [...readFileSync('src/db/pg/pool.ts', 'utf8').matchAll(/-c (\w+)=(\w+)/g)]
+    expect(set.map(([, name]) => name).toSorted()).toEqual(['enable_seqscan', 'jit', 'plan_cache_mode'])
     const [statements] = initStatements('p')
-    for (const name of off)
+    for (const [, name, value] of set)
       for (const role of ['clusterd', 'clusterd_api'])
-        expect(statements).toContain(`ALTER ROLE ${role} SET ${name} = off`)
+        expect(statements).toContain(`ALTER ROLE ${role} SET ${name} = ${value}`)
   })
 
   it('asks for what `clusterd init --compose` writes, and names files that there are', () => {

@@ -8,6 +8,8 @@ ALTER ROLE clusterd SET enable_seqscan = off;
 ALTER ROLE clusterd_api SET enable_seqscan = off;
 ALTER ROLE clusterd SET jit = off;
 ALTER ROLE clusterd_api SET jit = off;
+ALTER ROLE clusterd SET plan_cache_mode = force_generic_plan;
+ALTER ROLE clusterd_api SET plan_cache_mode = force_generic_plan;
 -- whoever leads ends sessions of the API that froze with locks
 GRANT clusterd_api TO clusterd;
 CREATE DATABASE clusterd OWNER clusterd;
