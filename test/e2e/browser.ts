@@ -12,7 +12,7 @@ import { freshWallet, hubOf } from '../support/world.js'
 
 /** Headless Chromium with test wallets in it. */
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /** Screenshots, to be looked at. */
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/page')
 

@@ -46,10 +46,12 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await card('Registered').getByText('clusters').waitFor()
     const before = Number(await card('Registered').locator('dd').first().textContent())
     const name = freshName('live')
-    await registerOn('1', await freshWallet(), [{ name }])
-    await card('Happening now')
+    // before: the list shows the newest, and others register meanwhile
+    const shown = card('Happening now')
       .getByRole('link', { name: `${name}/` })
       .waitFor()
+    await registerOn('1', await freshWallet(), [{ name }])
+    await shown
     await expect
       .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), { timeout: WAIT_MS })
       .toBeGreaterThan(before)
