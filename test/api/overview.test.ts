@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 
 const world = useApi()
-
 const read = async (query = '') => (await world.get(`/v1/overview${query}`)).body
 
 it('the overview counts clusters and events', async () => {

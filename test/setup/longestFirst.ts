@@ -23,7 +23,6 @@ const LONGEST = [
   'test/e2e/page.test.ts',
   'test/e2e/pageLate.test.ts',
 ].map((file) => join(import.meta.dirname, '../..', file))
-// a file of another name would count as short
 for (const file of LONGEST) accessSync(file)
 
 /** Begins with the files that take longest, so that workers end together; a worker serves one project. */
