@@ -3,7 +3,6 @@ import { bid, freshName, randomAddress, useApi } from './support.js'
 
 const world = useApi()
 const read = async (query = '') => (await world.get(`/v1/overview${query}`)).body
-
 it('the overview counts clusters and events', async () => {
   const name = freshName()
   await world.append('testnet', [

@@ -2,11 +2,7 @@ import { accessSync } from 'node:fs'
 import { join } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/**
- * Files that take longest, the longest first. The runner knows the others' times from its last run, of which a fresh
- * clone has none: it would begin one of a minute when all else is done. Those that mostly wait stand between those that
- * compute, so that the cores are busy meanwhile.
- */
+/** Files that take longest, first: a fresh clone knows no times of an earlier run. */
 const LONGEST = [
   'test/chaos/chaos.test.ts',
   'test/world/dev.test.ts',
