@@ -8,7 +8,7 @@ import { type Claim, claimedIn, isEvm, ownerOf, startDistributorWorld } from './
 
 const ALLOCATIONS = 12
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
-const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 400) / 20)
+const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 200) / 20)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const stranger = privateKeyToAccount(generatePrivateKey())
 const RECEIVERS = ['0x00000000000000000000000000000000000000e0', '0x00000000000000000000000000000000000000e1'].map(

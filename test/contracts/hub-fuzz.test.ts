@@ -24,7 +24,7 @@ import { expectRecord } from './support/record.js'
 import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 
 /** Calls of one run, about: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
-const CALLS = Number(process.env.FUZZ_CALLS ?? 500)
+const CALLS = Number(process.env.FUZZ_CALLS ?? 300)
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
 const MAX_STEPS = 48
 const DAY_S = 86_400n

@@ -22,7 +22,7 @@ import { createPaymentsModel, type Outcome } from './support/payments-model.js'
 import { expectRecord } from './support/record.js'
 
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
-const CALLS = Number(process.env.FUZZ_CALLS ?? 2_500)
+const CALLS = Number(process.env.FUZZ_CALLS ?? 1_000)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const CALLS_A_BLOCK = 80
 /** Addresses that only receive, so that what they hold is what they were paid. */

@@ -22,7 +22,7 @@ afterAll(() => world?.stop())
 const SENDER = zeroAddress
 const ADDR = callOf('addr(bytes32)')
 const NO_BYTES = encodeAbiParameters([{ type: 'bytes' }], ['0x'])
-const REQUESTS = Number(process.env.FUZZ_CALLS ?? 1_000)
+const REQUESTS = Number(process.env.FUZZ_CALLS ?? 500)
 const get = (data: string, sender: string = SENDER) => world.api.get(`/ens/${sender}/${data}.json`)
 const post = (data: unknown) => world.api.post('/ens', { sender: SENDER, data })
 const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')

@@ -3,7 +3,7 @@ import { startHubWorld } from '../support/hubWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { runStatusModel } from './statusModel.js'
 
-const RUNS = 40
+const RUNS = 20
 
 const world = useWorld(() => startHubWorld())
 
