@@ -161,9 +161,7 @@ export interface CommunityPort {
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where no payments are taken */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
-  /**
-   * Transaction with which the recipient of payments in one token takes them; null where none is needed or taken.
-   */
+  /** Transaction with which the recipient of payments in one token takes them; null where none is needed or taken. */
   communityPayout?(
     payments: readonly StoredPayment<CommunityNameTarget>[],
     sign: ReleaseSigner,

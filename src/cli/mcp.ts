@@ -12,7 +12,7 @@ const MAX_EVENTS = 100
 const MAX_WAIT_S = 50
 
 const INSTRUCTIONS =
-  'Looks up names and bundles (clusters) of wallets in a deployment of clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s own wallet. Amounts are in the smallest unit, as text.'
+  'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const name = z.string().describe(`A name: ${NAME_RULE}`)
 const address = z.string().describe('An address: EVM, Solana, or another chain’s')

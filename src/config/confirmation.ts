@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A block that the node names by a tag, or a number of blocks on top. */
+/** A block that the node names by a tag, or a number of blocks on top (`readHeads`). Solana's is `commitment`. */
 export const confirmation = z.union([z.enum(['finalized', 'safe']), z.strictObject({ blocks: z.int().nonnegative() })])
 
 export type Confirmation = z.output<typeof confirmation>

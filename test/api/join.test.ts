@@ -52,11 +52,11 @@ const join = async (body: unknown, query = '') => {
   return rowsOf(await text(answer))
 }
 /** Counts the joins' statements, which a spy would keep with their rows. */
-function counted(each = (_count: number): unknown => 0) {
+function counted(each = (_count: number, _values: readonly unknown[]): unknown => 0) {
   const plain = world.pool.query
   const asked = { count: 0, end: () => Object.assign(world.pool, { query: plain }) }
-  const query = (config: { name?: string }) => {
-    if (config.name === 'read_bundles_mainnet') each(++asked.count)
+  const query = (config: { name?: string; values: readonly unknown[] }) => {
+    if (config.name === 'read_bundles_mainnet') each(++asked.count, config.values)
     return Reflect.apply(plain, world.pool, [config])
   }
   Object.assign(world.pool, { query })
@@ -83,7 +83,11 @@ describe('POST /v1/wallets', () => {
   it('lists wallets of the types asked for, and refuses others', async () => {
     expect(await join([alice], 'types=solana')).toMatchObject([{ wallets: [sol] }])
     expect(await join([alice], 'types=evm')).toMatchObject([{ wallets: [main] }])
-    expect(await join([alice], 'types=solana,evm')).toMatchObject([{ wallets: [main, sol] }])
+    let asked = ''
+    const { end } = counted((_, values) => (asked = String(values)))
+    expect(await join([alice], `types=${'cosmos,'.repeat(500)}solana,evm`)).toMatchObject([{ wallets: [main, sol] }])
+    end()
+    expect(asked.length, 'each kind once').toBeLessThan(500)
     await world.append('mainnet', [bid({ from: warm, name: freshName() })])
     expect(await join([warm], 'types=solana')).toMatchObject([{ wallets: [] }])
     for (const query of ['types=tron', 'types=evm,', 'types=evm&types=solana'])

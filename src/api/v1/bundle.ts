@@ -96,7 +96,7 @@ const ClaimSchema = named('AirdropClaim', {
 const claim = route.get('/v1/airdrop/claim/:community', {
   summary: 'What an airdrop gives the wallets of the caller’s bundle, with the data to claim it',
   description:
-    'Looks at every wallet that is verified in the bundle in which the caller is verified, private ones too. An EVM account is paid itself, whoever sends the transaction. What a Solana account gets is paid to the caller’s EVM wallet (of a Solana caller, to the bundle’s oldest), by a permission for an hour.',
+    'For every wallet that is verified in the caller’s bundle, private ones too. An EVM account is paid itself, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet (else the bundle’s oldest), by a permission for an hour.',
   auth: 'required',
   params: z.object({ community: nameText }),
   query: z.object({

@@ -91,7 +91,7 @@ export function transactionInfo({ transaction }: PaymentInfo) {
 const payouts = route.get('/v1/communities/:name/payouts', {
   summary: 'What a community has earned and not taken yet',
   description:
-    'Payments on EVM chains that bought names for good, each held for its recipient: by network, recipient and token, the oldest first, at most 50 payments each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
+    'Payments on EVM chains that bought names, held for their recipients: by network, recipient and token, the oldest 50 each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
   params: z.object({ name: nameText }),
   responses: answers('What is held', {
     payouts: z.array(

@@ -172,7 +172,7 @@ function actorOf(query: Query): Buffer | undefined {
 const stream = route.get('/v1/events/stream', {
   summary: 'Public events as they come, as server-sent events',
   description:
-    'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with what comes next. Ends with `event: feed_restarted` where a new generation begins.',
+    'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with the next. Ends with `event: feed_restarted` at a new generation.',
   query: z.object({
     resume: z.string().optional().openapi({
       description: 'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',

@@ -15,7 +15,7 @@ const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 const generate = route.post('/v1/clusters/generate/wallet', {
   summary: 'Generate a wallet in the cluster of this wallet',
   description:
-    'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another share is stored here, and the third is returned with `recovery` and discarded otherwise.',
+    'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another is stored here, the third is returned with `recovery` and else discarded.',
   auth: 'required',
   body: z.object({
     type: addressType,
@@ -51,7 +51,7 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 const recover = route.post('/v1/clusters/generate/wallet/recover', {
   summary: 'Recover the key of a generated wallet',
   description:
-    'For the wallet that requested it, and those that are verified in the cluster it was made in. Beside the key it signs the message of its own that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), not longer than 5 minutes ago; each attempt takes a new one.',
+    'For the wallet that requested it, and the verified ones of the cluster it was made in. Beside the key it signs the message that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes ago; each attempt takes a new one.',
   auth: 'required',
   body: z.object({
     address: addressText,

@@ -37,7 +37,7 @@ const join = route.post('/v1/wallets', {
   isBulk: true,
   summary: 'The wallets of many holders',
   description:
-    'A line of JSON for each address, in their order: the verified public wallets of its cluster, `main` first, then the oldest. The body is an array, or has an address in each line. Each thousand lines are one snapshot. An error after the first thousand is the last line; too few lines without one were cut off.',
+    'A line of JSON for each address, in order: its cluster’s verified public wallets, `main` first, then the oldest. The body is an array, or has an address a line. Each thousand lines are one snapshot. A later error is the last line; too few lines without one were cut off.',
   query: z.object({
     types: z
       .string()
@@ -58,13 +58,11 @@ const join = route.post('/v1/wallets', {
   },
 })
 
-/**
- * Pattern of the wallets that are asked for; null for all. @throws ApiError invalid_request
- */
+/** Pattern of the wallets that are asked for; null for all. @throws ApiError invalid_request */
 function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES.test(text)) return (text.split(',') as KindName[]).map(storedBy).join('|')
+  if (TYPES.test(text)) return [...new Set(text.split(',') as KindName[])].map(storedBy).join('|')
   throw new ApiError('invalid_request', `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`)
 }
 

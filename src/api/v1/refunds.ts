@@ -44,7 +44,7 @@ const RefundSchema = named('Refund', {
 const refunds = route.get('/v1/refunds/:address', {
   summary: 'What an address is owed, with the transactions that take it',
   description:
-    'Credits of the hub for bids that won nothing, credits of refused payments, and payments that nobody has decided, on every chain of the network. All of it is public on the chains. Credits first: taking back payments in a token takes the credit in it along.',
+    'Credits of the hub for bids that won nothing, credits of refused payments, and payments that nobody has decided, on every chain of the network. Credits first: taking back payments in a token takes the credit in it along.',
   params: z.object({ address: addressText }),
   query: z.object({
     to: z

@@ -247,11 +247,11 @@ const StatusSchema = named('TransactionStatus', {
   }),
   payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
     description:
-      'Where the money of a name below a community is that was bought on an EVM chain: `held` until it is its recipient’s, who may take it at once (`GET /v1/communities/{name}/payouts`)',
+      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, at once or later (`GET /v1/communities/{name}/payouts`)',
   }),
   credit: z.object({ eid: z.int(), amountWei: z.string(), owner: addressText }).optional().openapi({
     description:
-      'What the hub owes for bids that won nothing, in wei, and the LayerZero endpoint id of the chain it came from (0: the hub’s own). Its owner withdraws it by `withdrawRefund`: on the hub, or by a message from that chain',
+      'Wei that the hub owes for bids that won nothing, and the LayerZero endpoint id of the chain they came from (0: the hub). Its owner withdraws by `withdrawRefund`: on the hub, or by a message from that chain',
   }),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),

@@ -125,9 +125,7 @@ export function classifyRpcError(
 const PLAIN = /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
 const MAX_WORDS = 24
 
-/**
- * Text of a node's answer without secrets: a URL with a key, a wallet's signature.
- */
+/** Text of a node's answer without secrets: a URL with a key, a wallet's signature. */
 function harmless(said: string): string {
   const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)
   return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')

@@ -3,9 +3,7 @@ import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
 
-/**
- * Interface of the registrar (Anchor IDL), kept beside its source. Each deployment has its own address.
- */
+/** Interface of the registrar (Anchor IDL), kept beside its source. Each deployment has its own address. */
 export const registrarIdl: Idl = JSON.parse(
   readFileSync(new URL('../../../contracts/solana/registrar/idl.json', import.meta.url), 'utf8'),
 )

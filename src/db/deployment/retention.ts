@@ -41,9 +41,9 @@ const expired = (network: Network): Record<string, string> => {
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
     'events of SQL that no view shows': `DELETE FROM feed_events e USING (
-        SELECT generation, number FROM feed_events WHERE network = $1 AND generation NOT IN (
-          SELECT feed_generation FROM journal_heads WHERE network = $1
-          UNION SELECT generation FROM feed_shown WHERE network = $1
+        SELECT generation, number FROM feed_events WHERE network = $1 AND generation < (
+          SELECT coalesce(s.generation, h.feed_generation) FROM journal_heads h LEFT JOIN feed_shown s USING (network)
+          WHERE h.network = $1
         ) ORDER BY generation, number LIMIT $2
       ) k WHERE e.network = $1 AND e.generation = k.generation AND e.number = k.number`,
   }

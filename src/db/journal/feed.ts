@@ -240,7 +240,7 @@ export const readCopied = async (db: Queryable, network: Network): Promise<Copie
   (await copied(db, network, []))[0]!
 
 const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
-  ON CONFLICT (network) DO UPDATE SET generation = $2`
+  ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`
 const ADD_COPIED = `INSERT INTO feed_events
     (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
   SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
@@ -266,8 +266,6 @@ export async function copyEvents(
   })
 }
 
-/**
- * Shows readers by SQL nothing. The rows stay: a later copy goes on behind them.
- */
+/** Shows readers by SQL nothing. The rows stay: a later copy goes on behind them. */
 export const hideCopied = (db: Queryable, network: Network) =>
   execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])
