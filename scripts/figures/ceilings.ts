@@ -4,14 +4,14 @@ import type { TextFile } from './tree.js'
 /** Lines by hand of each room. The ceiling of all only falls: a room grows by what another gives in the same part. */
 export const ROOMS: Readonly<Record<string, number>> = {
   '(top)': 970,
-  api: 7_902,
-  chains: 6_344,
+  api: 7_900,
+  chains: 6_338,
   cli: 2_942,
   client: 937,
   config: 1_317,
   contracts: 48,
-  db: 6_883,
-  ens: 249,
+  db: 6_881,
+  ens: 251,
   indexer: 2_199,
   ops: 1_092,
   push: 763,
@@ -19,7 +19,7 @@ export const ROOMS: Readonly<Record<string, number>> = {
   registry: 4_630,
   relayer: 2_000,
   testing: 4_610,
-  web: 3_735,
+  web: 3_738,
 }
 
 /** Openings of comments that are clauses or pronouns where a noun or a verb has to stand. */

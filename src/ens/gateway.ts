@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import { normalize } from 'viem/ens'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -23,8 +22,6 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
   const answered = createAnswerer(sign, now)
-  // unpacks the tables of ENSIP-15, which takes longer than a request may
-  normalize('eth')
   return async (asked: { sender: string; data: string }, lookups: Readonly<Record<Network, Lookups>>): Promise<Hex> => {
     if (!SENDER.test(asked.sender)) throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
     if (!DATA.test(asked.data)) throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')

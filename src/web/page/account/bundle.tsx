@@ -211,7 +211,7 @@ function movingText(account: Account): string {
   const own = cluster?.wallets.find(({ address }) => address === session?.address)
   const isLast = own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)
-    return `Your wallet leaves its cluster. It is the last verified one there, so its names move along: ${names.slice(0, TOLD).join(', ')}${names.length > TOLD ? ' and others' : ''}.`
+    return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, TOLD).join(', ')}${names.length > TOLD ? ' and others' : ''}.`
   return own
     ? 'Your wallet leaves the cluster that it is verified in now.'
     : 'Your wallet becomes a verified member there.'

@@ -152,23 +152,26 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
 /** Transactions that were sent from here. */
 export function FollowedList() {
   const { followed } = useAccount()
-  if (followed.length === 0) return null
   return (
-    <Card title="Sent from this tab">
-      <ol class="rows followed" aria-live="polite">
-        {followed.map(({ title, tx, status }) => (
-          <li key={tx} data-status={status?.status ?? 'not_found'}>
-            <Name name={title} />
-            <span class="status">
-              {STATUS_TEXT[status?.status ?? 'not_found']}
-              {status?.status === 'pending' &&
-                status.confirmations &&
-                ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
-            </span>
-            <Link to={`/tx/${tx}`}>Progress</Link>
-          </li>
-        ))}
-      </ol>
-    </Card>
+    <div aria-live="polite">
+      {followed.length > 0 && (
+        <Card title="Sent from this tab">
+          <ol class="rows followed">
+            {followed.map(({ title, tx, status }) => (
+              <li key={tx} data-status={status?.status ?? 'not_found'}>
+                <Name name={title} />
+                <span class="status">
+                  {STATUS_TEXT[status?.status ?? 'not_found']}
+                  {status?.status === 'pending' &&
+                    status.confirmations &&
+                    ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
+                </span>
+                <Link to={`/tx/${tx}`}>Progress</Link>
+              </li>
+            ))}
+          </ol>
+        </Card>
+      )}
+    </div>
   )
 }

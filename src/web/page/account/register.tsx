@@ -19,7 +19,7 @@ interface Offer {
 
 const REVEALS = {
   title: 'Your wallet becomes public',
-  text: 'Registering on chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, which cannot be taken back.',
+  text: 'The chain names the payer in public. Your wallet is private in its cluster now: its entry becomes public with this registration, for good.',
   yes: 'Register all the same',
   isGrave: true,
 } as const

@@ -50,7 +50,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
           {option('owners', 'Only wallets of my cluster, for others too')}
         </select>
       </Field>
-      {(chosen ?? who) === 'paid' && (
+      {(chosen === null || chosen === 'kept' ? who : chosen) === 'paid' && (
         <>
           <Input
             label="Price"
@@ -80,7 +80,8 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
 async function setRules(account: Account, name: string, rules: Community | null, data: FormData): Promise<void> {
   const who = data.get('who')
   const chain = payable(account).find(({ network }) => network === data.get('chain'))
-  const paid = who === 'paid' && chain ? [priceOf(account, String(data.get('amount')), chain)] : []
+  if (who === 'paid' && !chain) throw new Error('Choose the chain.')
+  const paid = who === 'paid' ? [priceOf(account, String(data.get('amount')), chain!)] : []
   const body = {
     ownersOnly: who === 'owners',
     prices: who === 'kept' ? rules?.prices : paid,
