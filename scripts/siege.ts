@@ -1,5 +1,5 @@
 /**
- * `npm run siege`: a local world under every flood that docs/use/limits.md names, at once, from four addresses, while
+ * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
  * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there.
  */
 import { spawn } from 'node:child_process'

@@ -11,7 +11,7 @@ Examples:
   clusterd airdrop set alice --distributor 0x… --from-block 31000000
   clusterd airdrop show alice --json
 
-A file is CSV, or that compressed (.gz): a row is address,amount. Addresses are EVM's and Solana's, mixed; amounts
+A file is CSV, or that compressed (.gz): a row is address,amount. Addresses are of all kinds, mixed; amounts
 are base units of the token. One bad line, and nothing is loaded. An airdrop has at most 500,000 accounts.`
 
 const LOAD_EXAMPLES = `
