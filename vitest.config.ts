@@ -58,6 +58,8 @@ const ALONE = isQuick ? [] : ['test/recovery/outage.test.ts', 'test/failover/**/
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    // the projects share what they have transformed, and so do runs
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {

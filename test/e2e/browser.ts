@@ -74,7 +74,7 @@ export function narrowScreen(): NarrowScreen {
   const faults: string[] = []
   beforeAll(async () => {
     screen.browser = await launch(findChromium()!)
-    screen.context = await screen.browser.newContext({ viewport: NARROW })
+    screen.context = await screen.browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
     screen.context.setDefaultTimeout(WAIT_MS)
     screen.wallet = await addEvmWallet(screen.context, await freshWallet(), hubOf())
     screen.page = await screen.context.newPage()

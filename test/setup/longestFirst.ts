@@ -18,6 +18,12 @@ const LONGEST = [
   'test/relayer/kill.test.ts',
   'test/e2e/page.test.ts',
   'test/e2e/pageLate.test.ts',
+  'test/e2e/readme.test.ts',
+  'test/world/contractHarness.test.ts',
+  'test/world/stack.test.ts',
+  'test/recovery/connections.test.ts',
+  'test/solana/cli.test.ts',
+  'test/solana/tailBound.test.ts',
 ].map((file) => join(import.meta.dirname, '../..', file))
 for (const file of LONGEST) accessSync(file)
 
