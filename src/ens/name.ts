@@ -7,7 +7,7 @@ import { EnsRequestError, reading } from './error.js'
 export type EnsName = ReturnType<typeof readName>
 
 /** Normalized as they stand (ENSIP-15). The tables for others take a fifth of a second to unpack, once. */
-const PLAIN = /^[a-z0-9.]+$/
+const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

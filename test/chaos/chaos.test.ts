@@ -6,7 +6,7 @@ const SEED = 46
 /**
  * Start and settling come on top, about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer.
  */
-const RUN_MS = 15_000
+const RUN_MS = 25_000
 const DEADLINE_MS = 400_000
 
 /** A slow machine takes longer to get to a reorg and a kill. */

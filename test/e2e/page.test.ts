@@ -27,7 +27,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
 
   beforeAll(async () => {
     browser = await launch(findChromium()!)
-    context = await browser.newContext({ viewport: { width: 1_000, height: 800 }, reducedMotion: 'reduce' })
+    context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
     context.setDefaultTimeout(WAIT_MS)
     wallet = await addEvmWallet(context, await freshWallet(), hubOf())
     await addSolanaWallet(context, solana)

@@ -24,7 +24,7 @@ const OFTEN = 0.15
 /** Few lists hold logs. */
 const HALF = 0.5
 /** Number of concurrent cases. */
-const AT_ONCE = 4
+const AT_ONCE = 8
 const DEADLINE_MS = 300_000
 
 const world = useWorld(() => startHubWorld())

@@ -15,7 +15,7 @@ const SIGHTINGS = 'transactions that came to nothing'
 const BYTES = 'signed bytes of ended jobs'
 const SESSIONS = 'sessions that have expired'
 const ENTRIES = 'entries of generations that ended'
-const EVENTS = 'events of SQL that no view shows'
+const EVENTS = 'events of SQL before those shown'
 
 const database = useDatabase()
 const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values)

@@ -247,7 +247,7 @@ const StatusSchema = named('TransactionStatus', {
   }),
   payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
     description:
-      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, at once or later (`GET /v1/communities/{name}/payouts`)',
+      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, or the relayer releases it (`GET /v1/communities/{name}/payouts`)',
   }),
   credit: z.object({ eid: z.int(), amountWei: z.string(), owner: addressText }).optional().openapi({
     description:

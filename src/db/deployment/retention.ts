@@ -40,7 +40,7 @@ const expired = (network: Network): Record<string, string> => {
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
-    'events of SQL that no view shows': `DELETE FROM feed_events e USING (
+    'events of SQL before those shown': `DELETE FROM feed_events e USING (
         SELECT generation, number FROM feed_events WHERE network = $1 AND generation < (
           SELECT coalesce(s.generation, h.feed_generation) FROM journal_heads h LEFT JOIN feed_shown s USING (network)
           WHERE h.network = $1
