@@ -7,9 +7,10 @@ import { freshAddress, freshName, NotChecked, ok, sampleOf, type Target } from '
 export const address = z.string().regex(/^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/)
 export const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-const name = z.string().regex(/^[a-z0-9_-]{1,32}$/)
-const clusterOnly = z.string().regex(/^[a-z0-9_-]{1,32}\/$/)
-const fullName = z.string().regex(/^[a-z0-9_-]{1,32}\/[a-z0-9_-]{1,32}$/)
+const NAME = '[a-z0-9_-]{1,32}'
+const name = z.string().regex(RegExp(`^${NAME}$`))
+const clusterOnly = z.string().regex(RegExp(`^${NAME}/$`))
+const fullName = z.string().regex(RegExp(`^${NAME}/${NAME}$`))
 const type = z.enum(['evm', 'solana'])
 const wei = z.string().regex(/^(0|[1-9]\d*)$/)
 const hex = z.string().regex(/^0x([0-9a-f]{2})+$/i)

@@ -26,7 +26,7 @@ const name = z.string().openapi({ description: 'The name', example: 'foobar' })
 const data = (description: string, fields: z.ZodRawShape) => z.object(fields).openapi({ description })
 
 /** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
-const DATA = {
+export const DATA = {
   CREATE_CLUSTER: data('A cluster was made, by its first signed change or by the first name that its wallet won', {
     cluster_id,
   }),
