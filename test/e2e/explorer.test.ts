@@ -45,13 +45,18 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await open('/')
     await card('Registered').getByText('clusters').waitFor()
     const before = Number(await card('Registered').locator('dd').first().textContent())
-    const name = freshName('live')
-    // before: the list shows the newest, and others register meanwhile
-    const shown = card('Happening now')
-      .getByRole('link', { name: `${name}/` })
-      .waitFor()
-    await registerOn('1', await freshWallet(), [{ name }])
-    await shown
+    // the list has the newest alone: a burst of others' can push one past it
+    const isShown = async () => {
+      const name = freshName('live')
+      const link = card('Happening now').getByRole('link', { name: `${name}/` })
+      const shown = link.waitFor({ timeout: 10_000 }).then(
+        () => true,
+        () => false,
+      )
+      await registerOn('1', await freshWallet(), [{ name }])
+      return shown
+    }
+    await expect.poll(isShown, { timeout: WAIT_MS }).toBe(true)
     await expect
       .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), { timeout: WAIT_MS })
       .toBeGreaterThan(before)
