@@ -30,7 +30,7 @@ const shared = {
   // tests kill servers, never the machine: nothing has to reach the disk
   provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
   setupFiles: ['test/setup/prepare.ts'],
-  // most of what a test makes is dead soon: collecting it took a sixth of the run
+  // most of what a test makes is dead soon: with more room it is collected less often
   execArgv: ['--max-semi-space-size=32'],
 }
 

@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto'
 import { type Hex, hexToBytes } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
 import { testNamesAbi, testNamesBytecode } from '../../contracts/evm/artifacts/test-doubles/TestNames.js'
-import { NAME } from '../../src/registry/primitives/nameRule.js'
 import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
 
-const ALPHABET = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).filter((one) => NAME.test(one))
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789-_'
 /** The bytes on both sides of every border of the alphabet, and of the values that fit in 7 bits. */
 const EDGES = [0, 1, 0x2c, 0x2d, 0x2e, 0x2f, 0x30, 0x39, 0x3a, 0x40, 0x41, 0x5a, 0x5e, 0x5f, 0x60, 0x61, 0x7a, 0x7b]
 const BEYOND = [0x7f, 0x80, 0x81, 0xad, 0xae, 0xb0, 0xdf, 0xe1, 0xfb, 0xfe, 0xff]
@@ -18,8 +17,8 @@ beforeAll(async () => {
   library = await chain.deploy(testNamesBytecode)
 })
 
-/** The rule, which is written down once. */
-const isName = (word: Buffer) => NAME.test(word.toString('latin1').replace(/\0*$/, ''))
+/** The rule as it is written down. */
+const isName = (word: Buffer) => /^[a-z0-9_-]{1,32}\0*$/.test(word.toString('latin1'))
 
 async function judge(words: readonly Buffer[]): Promise<boolean[]> {
   const args = [words.map((word): Hex => `0x${word.toString('hex')}`)] as const
