@@ -35,7 +35,7 @@ const EXTERNAL = ['pg-native', ...builtinModules]
  * Node's own fetch in the place of node-fetch, which Solana's libraries load and hardly call: that loads `punycode`, of
  * which Node warns from version 21 on.
  */
-export const ownFetch: Plugin = {
+const ownFetch: Plugin = {
   name: 'own-fetch',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node-fetch$/ }, ({ path }) => ({ path, namespace: 'own-fetch' }))
@@ -55,6 +55,9 @@ const inEnglish: Plugin = {
 
 /** As Node 21 has it: to tell Node from other platforms, `pg` makes Node 20 load its `fetch` else. */
 const NAVIGATOR = { navigator: '{ "userAgent": "Node.js" }' }
+
+/** How libraries are bundled, in a build and for tests. */
+export const LEANER = { define: NAVIGATOR, plugins: [ownFetch, inEnglish] }
 
 const isLibrary = (name: string): boolean => !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
@@ -94,7 +97,7 @@ export async function bundleLibraries(folder: string): Promise<void> {
     entryPoints: [...taken.keys()].map((library) => join(target, fileOf(library))),
     ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
     ...{ ...BUNDLED, external: EXTERNAL, banner: { js: REQUIRE }, metafile: true },
-    ...{ define: NAVIGATOR, plugins: [ownFetch, inEnglish] },
+    ...LEANER,
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }

@@ -53,7 +53,7 @@ export const testProgram = (program: string): Promise<string> => builtProgram(in
 
 async function build(folder: string): Promise<void> {
   // loaded by the one worker that builds
-  const [esbuild, { ownFetch }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
+  const [esbuild, { LEANER }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
   await esbuild.build({
@@ -72,7 +72,7 @@ async function build(folder: string): Promise<void> {
     banner: {
       js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
     },
-    plugins: [inPlace(folder), ownFetch],
+    ...{ ...LEANER, plugins: [inPlace(folder), ...LEANER.plugins] },
     logLevel: 'error',
   })
   await esbuild.stop()
