@@ -1,6 +1,6 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
-import { pipelined } from './pipeline.js'
+import { pipelined, socketOf } from './pipeline.js'
 import { inTransaction } from './pool.js'
 import { readRows } from './rows.js'
 
@@ -23,6 +23,14 @@ test('each statement of a pipeline gets its own answer, and sees what those befo
     expect([inserted, counted]).toEqual([[{ id: 1 }], [{ count: 1 }]])
     expect(deleted.rowCount).toBe(1)
   }
+})
+
+test('all statements of a pipeline reach the server in one write', async () => {
+  await inTransaction(database.pool, async (client) => {
+    const written = vi.spyOn(socketOf(client), '_writev' as 'write')
+    await pipelined(client, (db) => [readRows(db, COUNT), readRows(db, COUNT), db.query('SELECT 1')])
+    expect(written).toHaveBeenCalledTimes(1)
+  })
 })
 
 test('after a failure in a transaction nothing of the rest is done, and the connection goes on', async () => {

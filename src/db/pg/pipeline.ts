@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type pg from 'pg'
 
 /** Anything that runs a query: a pool, or a client in a transaction. */
@@ -6,12 +7,16 @@ export type Queryable = Pick<pg.Pool, 'query'>
 /** Pools and connections behind a pooler. */
 export const pooled = new WeakSet<object>()
 
+/** The driver's types lack it. */
+export const socketOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream
+
 /** SQLSTATE of the statements after one that has failed. */
 const IN_FAILED_TRANSACTION = '25P02'
 
 /**
- * Sends statements of a transaction together, in one round trip, and waits for all of their answers. After a failure
- * the server does none of the rest.
+ * Sends statements of a transaction together, in one write and one round trip, and waits for all of their answers.
+ * After a failure the server does none of the rest.
  * @param send queries before it waits for anything
  */
 export async function pipelined<T extends readonly unknown[]>(
@@ -26,9 +31,12 @@ export async function pipelined<T extends readonly unknown[]>(
     })
   const db = { query } as Queryable
   if (pooled.has(client)) pooled.add(db)
-  // the driver's types lack it; a COPY works only without
+  const socket = socketOf(client)
+  // a COPY works only without
   const driver = client as pg.ClientBase & { pipeline: boolean }
   driver.pipeline = true
+  socket.cork()
+  process.nextTick(() => socket.uncork())
   try {
     const answers = send(db)
     await Promise.allSettled(answers)

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { inTime } from '../../ops/notify.js'
-import { pipelined, pooled } from './pipeline.js'
+import { pipelined, pooled, socketOf } from './pipeline.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
 /** Blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
@@ -48,8 +47,7 @@ const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
  * TCP tells nothing of connections that fell silent, as behind a proxy after a fail-over.
  */
 export function dropConnections(pool: pg.Pool): void {
-  for (const client of connections.get(pool) ?? [])
-    (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+  for (const client of connections.get(pool) ?? []) socketOf(client).destroy()
 }
 
 /** Statements with which transactions of a pool begin. */
