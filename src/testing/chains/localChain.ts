@@ -61,7 +61,7 @@ export async function startLocalChain(
   let isAskedToEnd = false
   let anvil = await start(await samePort(previous))
   const { contracts, ...extras } = await ensureContracts(anvil, definition, hubEid, previous)
-  const config = entryOf(definition, contracts, anvil, Math.round(blockMs / 2))
+  const config = entryOf(definition, contracts, anvil, blockMs)
   const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
   closers.push(verbs.end)
   return {

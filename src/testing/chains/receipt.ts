@@ -3,7 +3,7 @@ import { sleep } from '../processes/processes.js'
 import { requeue } from './requeue.js'
 
 const DEADLINE_MS = 60_000
-const POLL_MS = 10
+const POLL_MS = 25
 /** Many blocks of a local chain: who waits longer waits for what the pool has put aside. */
 const REQUEUE_MS = 3_000
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import path from 'node:path'
 import { hasProcess } from '../../ops/hasProcess.js'
 
-const POLL_MS = 10
+const POLL_MS = 25
 const TAIL_BYTES = 4_096
 
 /** Identity of a process: ids are reused, start time and command line are not. */

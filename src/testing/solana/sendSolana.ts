@@ -9,7 +9,7 @@ import {
 import { sleep } from '../processes/processes.js'
 
 const CONFIRM_DEADLINE_MS = 30_000
-const POLL_MS = 20
+const POLL_MS = 40
 const AIRDROP_LAMPORTS = 100_000_000_000
 
 /**
