@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { importFeed } from '../../src/cli/import.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { runCli } from '../support/cli.js'
@@ -40,11 +41,15 @@ async function emptyDatabase(name: string): Promise<{ url: string; pool: pg.Pool
   return { url, pool }
 }
 
-/** Imports other lines than those of the file. */
-async function importLines(url: string, given: readonly string[], ...options: string[]): Promise<string> {
+/** Imports other lines than those of the file, in this process. */
+async function importLines(url: string, given: readonly string[]): Promise<void> {
   const altered = `${file}.altered`
   writeFileSync(altered, gzipSync(given.map((line) => `${line}\n`).join('')))
-  return run(url, 'import', altered, ...options).finally(() => rmSync(altered))
+  vi.stubEnv('DATABASE_URL', url)
+  await importFeed(altered, {}).finally(() => {
+    vi.unstubAllEnvs()
+    rmSync(altered)
+  })
 }
 
 beforeAll(async () => {
