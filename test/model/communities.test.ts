@@ -133,7 +133,7 @@ describe('communities', () => {
           expect({ ...other, wallets: [] }).toEqual({ ...single, wallets: [] })
         }
       }),
-      { numRuns: 80, examples: [[[...MOVING], [4]]] },
+      { numRuns: 40, examples: [[[...MOVING], [4]]] },
     )
   })
 })

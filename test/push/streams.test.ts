@@ -125,6 +125,36 @@ describe('a stream of the feed', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
+  it('is forgotten where its caller leaves while it waits for its page', async () => {
+    await grow(150)
+    const leave = () =>
+      new Promise<void>((resolve) => {
+        const request = http.get(`${world.url}/v1/events/stream?fromTimestamp=0`, (response) =>
+          response.once('data', () => {
+            request.destroy()
+            resolve()
+          }),
+        )
+        request.on('error', () => {})
+      })
+    await Promise.all(Array.from({ length: 30 }, leave))
+    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    const { items } = await feed()
+    const { messages, cut, ended } = await open('fromTimestamp=0')
+    // its turn comes after theirs
+    await expect.poll(() => messages.length, WAIT).toBe(items.length)
+    cut()
+    await ended
+    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    const read = vi.spyOn(world.pool, 'query')
+    await grow(1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const names = read.mock.calls.map(([statement]) => (statement as { name?: string }).name ?? '')
+    read.mockRestore()
+    // nobody follows the end of the feed
+    expect(names.filter((name) => name.startsWith('read_feed_'))).toEqual([])
+  })
+
   it('pages through what a slow reader has missed', async () => {
     const { resume, items: before } = await feed()
     const response = await new Promise<http.IncomingMessage>((resolve) =>
@@ -183,36 +213,6 @@ describe('a stream of the feed', () => {
     // beside the events there are heartbeats, at each stream's own time
     const eventsOf = (text: string) => text.match(/^data: .*$/gm)?.join()
     expect(new Set(chunks.map(eventsOf)).size).toBe(1)
-  })
-
-  it('is forgotten where its caller leaves while it waits for its page', async () => {
-    await grow(150)
-    const leave = () =>
-      new Promise<void>((resolve) => {
-        const request = http.get(`${world.url}/v1/events/stream?fromTimestamp=0`, (response) =>
-          response.once('data', () => {
-            request.destroy()
-            resolve()
-          }),
-        )
-        request.on('error', () => {})
-      })
-    await Promise.all(Array.from({ length: 30 }, leave))
-    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
-    const { items } = await feed()
-    const { messages, cut, ended } = await open('fromTimestamp=0')
-    // its turn comes after theirs
-    await expect.poll(() => messages.length, WAIT).toBe(items.length)
-    cut()
-    await ended
-    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
-    const read = vi.spyOn(world.pool, 'query')
-    await grow(1)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    const names = read.mock.calls.map(([statement]) => (statement as { name?: string }).name ?? '')
-    read.mockRestore()
-    // nobody follows the end of the feed
-    expect(names.filter((name) => name.startsWith('read_feed_'))).toEqual([])
   })
 
   it('says that the feed was started anew, and is refused from then on', async () => {

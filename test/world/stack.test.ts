@@ -128,11 +128,13 @@ describe('startStack', { timeout: 180_000 }, () => {
     },
   )
 
-  it('uses a database that it is given, and leaves it running', async () => {
+  it('uses a database that it is given, leaves it running, and reports that a part has died', async () => {
     const server = await startPostgres({ dataDir: path.join(base, 'given') })
     running.push(server)
     const stack = await start({ chains: ['1'], databaseUrl: await createDatabase(server.url, 'given') })
     expect(stack.postgres).toBeUndefined()
+    process.kill(stack.daemon.pid, 'SIGKILL')
+    expect(await stack.failed).toContain('the daemon has ended')
     await stack.stop()
     expect(isAlive(server.pid)).toBe(true)
   })
@@ -140,12 +142,6 @@ describe('startStack', { timeout: 180_000 }, () => {
   it('says what is wrong with the environment of the daemon', async () => {
     const options = { chains: ['1'], blockMs: 200, seeds: false, daemonEnv: { QUOTE_KEY: '0x12' } } as const
     await expect(startStack(options)).rejects.toThrow('QUOTE_KEY')
-  })
-
-  it('reports that a part has died', async () => {
-    const stack = await start({ chains: ['1'] })
-    process.kill(stack.daemon.pid, 'SIGKILL')
-    expect(await stack.failed).toContain('the daemon has ended')
   })
 
   it('says what to delete when a chain has lost a registration that the journal holds', async () => {
