@@ -77,7 +77,9 @@ describe('an import of an export', () => {
     const compare = async () => {
       const events = await readFeed(world)
       const { clusters, names, communityNames } = mirrorOf(events)
-      const addresses = [...new Set(events.flatMap(({ from, data }) => [from, String(data.address ?? from)]))]
+      const addresses = [
+        ...new Set(events.flatMap(({ from, data }) => [from, 'address' in data ? data.address : from])),
+      ]
       const all = [...names.keys(), ...communityNames.keys()]
       for (const order of ['oldest', 'newest'])
         for (const path of ['/v1/events', '/v0.1/events']) await answers(`${path}?limit=1000&orderBy=${order}`)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DATA } from '../../src/api/v1/events.js'
-import { mirrorOf, readFeed, seconds, toldByV01, toldByV1 } from './mirror.js'
+import { homeOf, mirrorOf, readFeed, seconds, toldByV01, toldByV1 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
 
@@ -16,9 +16,13 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   for (const [id, mirrored] of mirror.clusters) {
     const { body } = await world.get(`/v1/clusters/id/${id}`)
     const { wallets, ...cluster } = body
-    expect(cluster).toEqual({ id, createdBy: mirrored.createdBy, createdAt: mirrored.createdAt, isTestnet: false })
-    const entries = wallets.map(({ address, ...entry }: { address: string }) => [address, entry])
-    expect(new Map(entries)).toEqual(mirrored.wallets)
+    const { createdBy, createdMs } = mirrored
+    expect(cluster).toEqual({ id, createdBy, createdAt: seconds(createdMs), isTestnet: false })
+    const shown = [...mirrored.wallets].map(([address, { createdMs, updatedMs, ...entry }]) => {
+      const times = { createdAt: seconds(createdMs), updatedAt: seconds(updatedMs) }
+      return { address, ...entry, ...times, isPrivate: false }
+    })
+    expect(new Set(wallets)).toEqual(new Set(shown))
   }
   for (const id of clusters) expect(mirror.clusters.has(id)).toBe(true)
 
@@ -39,16 +43,14 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   expect([...mirror.communityNames.keys()]).toEqual(rows.map(({ pair }) => pair))
   for (const [pair, { address, isVerified, createdMs, createdBy }] of mirror.communityNames) {
     expect((await world.post('/v1/names', [{ name: pair }])).body).toMatchObject([{ address, isVerified }])
-    const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)
     const records = (await world.get(`/v1/names/owner/address/${address}`)).body
     const record = records.find((one: { name: string }) => one.name === pair)
-    expect(record).toMatchObject({ owner: address, clusterId: home?.[0] ?? null, updatedBy: createdBy })
+    expect(record).toMatchObject({ owner: address, clusterId: homeOf(mirror, address), updatedBy: createdBy })
     expect(record.createdAt.slice(0, 19)).toBe(seconds(createdMs).slice(0, 19))
   }
   // look-ups find an address in the one cluster in which it is verified
   for (const { address } of members) {
-    const home = [...mirror.clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)
-    expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(home?.[0] ?? null)
+    expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(homeOf(mirror, address))
   }
   await expectReplayed(world)
 })

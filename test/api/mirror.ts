@@ -1,14 +1,5 @@
+import type { FeedEvent } from '../../src/client/types.js'
 import type { ApiWorld } from './support.js'
-
-/** Public event as /v1/events answers it. */
-export interface FeedEvent {
-  id: string
-  type: string
-  from: string
-  data: Record<string, unknown>
-  isTestnet: boolean
-  timestamp: number
-}
 
 /** Reads the whole feed, page by page. */
 export const readFeed = (world: ApiWorld): Promise<FeedEvent[]> => pagesOf(world, '/v1/events')
@@ -24,84 +15,91 @@ async function pagesOf<Item>(world: ApiWorld, path: string): Promise<Item[]> {
 }
 
 interface MirrorWallet {
-  name: unknown
-  isVerified: unknown
-  isPrivate: false
-  isBackedUp: unknown
-  createdAt: string
-  updatedAt: string
+  name: string
+  isVerified: boolean
+  isBackedUp: boolean
+  createdMs: number
+  updatedMs: number
   updatedBy: string
 }
 
 export interface Mirror {
-  clusters: Map<string, { createdBy: string; createdAt: string; wallets: Map<string, MirrorWallet> }>
+  clusters: Map<string, { createdBy: string; createdMs: number; wallets: Map<string, MirrorWallet> }>
   /** Names, oldest registration first. */
-  names: Map<string, { cluster: string; wei: unknown; createdMs: number; updatedMs: number; updatedBy: string }>
+  names: Map<string, { cluster: string; wei: string; createdMs: number; updatedMs: number; updatedBy: string }>
   /** Names below communities by `community/name`, oldest first. */
   communityNames: Map<string, { address: string; isVerified: boolean; createdMs: number; createdBy: string }>
 }
 
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
 
-/** Public state, rebuilt from events alone. */
+/** The cluster in which a wallet is verified in public, null for none. */
+export const homeOf = ({ clusters }: Mirror, address: string): string | null =>
+  [...clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)?.[0] ?? null
+
+/** Public state, rebuilt from events alone. @throws Error for an event that fits no state of those before it */
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
-  for (const { type, from, data, timestamp } of events) {
-    const { address, name, cluster_id: id } = data as Record<string, string>
-    const at = seconds(timestamp)
-    const wallets = mirror.clusters.get(id!)?.wallets ?? new Map<string, MirrorWallet>()
-    const touch = (changes: Partial<MirrorWallet>): void => {
-      const wallet = wallets.get(address!)
-      if (!wallet) throw new Error(`${type} of an entry that is not there: ${address}`)
-      wallets.set(address!, { ...wallet, ...changes, updatedAt: at, updatedBy: from })
-    }
-    switch (type) {
-      case 'CREATE_CLUSTER':
-        mirror.clusters.set(id!, { createdBy: from, createdAt: at, wallets: new Map() })
-        break
-      case 'ADD_WALLET': {
-        if (wallets.has(address!)) throw new Error(`${address} is added twice`)
-        const flags = { isVerified: data.is_verified, isPrivate: false as const, isBackedUp: data.is_backed_up }
-        wallets.set(address!, { name, ...flags, createdAt: at, updatedAt: at, updatedBy: from })
-        break
-      }
-      case 'UPDATE_WALLET_NAME':
-        touch({ name })
-        break
-      case 'VERIFY_WALLET':
-        touch({ isVerified: true })
-        break
-      case 'BACKUP_WALLET':
-        touch({ isBackedUp: true })
-        break
-      case 'REMOVE_WALLET':
-        if (!wallets.delete(address!)) throw new Error(`${address} is removed and was not there`)
-        break
-      case 'REGISTER_NAME': {
-        const times = { createdMs: timestamp, updatedMs: timestamp, updatedBy: from }
-        mirror.names.set(name!, { cluster: id!, wei: data.wei_amount, ...times })
-        break
-      }
-      case 'TRANSFER_NAME': {
-        const held = mirror.names.get(name!)
-        if (!held || held.cluster !== data.from_cluster_id)
-          throw new Error(`${name} comes from a cluster that did not hold it`)
-        mirror.names.set(name!, { ...held, cluster: data.to as string, updatedMs: timestamp, updatedBy: from })
-        break
-      }
-      case 'REGISTER_COMMUNITY_NAME': {
-        const pair = `${data.community}/${name}`
-        if (mirror.communityNames.has(pair)) throw new Error(`${pair} is registered twice`)
-        // a wallet took part if it acted itself, or a wallet verified in the same cluster did
-        const isVerified = from === address || wallets.get(from)?.isVerified === true
-        mirror.communityNames.set(pair, { address: address!, isVerified, createdMs: timestamp, createdBy: from })
-        break
-      }
-      default:
-        throw new Error(`${type} is an unknown event type`)
-    }
+  for (const event of events) {
+    if (!apply(mirror, event)) throw new Error(`event ${JSON.stringify(event)} fits no state of those before it`)
   }
   return mirror
+}
+
+/** @returns false for an event that does not fit */
+function apply(mirror: Mirror, event: FeedEvent): boolean {
+  const { clusters, names, communityNames } = mirror
+  const { from, timestamp: createdMs } = event
+  const changed = { updatedMs: createdMs, updatedBy: from }
+  const touch = (data: { address: string; cluster_id: string }, changes: Partial<MirrorWallet>): boolean => {
+    const { wallets } = clusters.get(data.cluster_id)!
+    const wallet = wallets.get(data.address)
+    if (wallet) wallets.set(data.address, { ...wallet, ...changes, ...changed })
+    return wallet !== undefined
+  }
+  switch (event.type) {
+    case 'CREATE_CLUSTER':
+      clusters.set(event.data.cluster_id, { createdBy: from, createdMs, wallets: new Map() })
+      return true
+    case 'ADD_WALLET': {
+      const { name, address, cluster_id, is_verified: isVerified, is_backed_up: isBackedUp } = event.data
+      const { wallets } = clusters.get(cluster_id)!
+      const isNew = !wallets.has(address)
+      wallets.set(address, { name, isVerified, isBackedUp, createdMs, ...changed })
+      return isNew
+    }
+    case 'UPDATE_WALLET_NAME':
+      return touch(event.data, { name: event.data.name })
+    case 'VERIFY_WALLET':
+      return touch(event.data, { isVerified: true })
+    case 'BACKUP_WALLET':
+      return touch(event.data, { isBackedUp: true })
+    case 'REMOVE_WALLET':
+      return clusters.get(event.data.cluster_id)!.wallets.delete(event.data.address)
+    case 'REGISTER_NAME': {
+      const { name, cluster_id: cluster, wei_amount: wei } = event.data
+      names.set(name, { cluster, wei, createdMs, ...changed })
+      return true
+    }
+    case 'TRANSFER_NAME': {
+      const { name, to: cluster, from_cluster_id: source } = event.data
+      const held = names.get(name)
+      if (held) names.set(name, { ...held, cluster, ...changed })
+      return held?.cluster === source
+    }
+    case 'REGISTER_COMMUNITY_NAME': {
+      const { community, name, address, cluster_id: home } = event.data
+      const pair = `${community}/${name}`
+      const isNew = !communityNames.has(pair)
+      // a wallet took part if it acted itself, or a wallet verified in the same cluster did
+      const isVerified = from === address || (home !== null && homeOf(mirror, from) === home)
+      communityNames.set(pair, { address, isVerified, createdMs, createdBy: from })
+      return isNew && home === homeOf(mirror, address)
+    }
+    default:
+      event satisfies never
+      return false
+  }
 }
 
 interface OldEvent {
@@ -127,7 +125,7 @@ const toldOf = (clusters: Iterable<Map<string, { name: unknown; isVerified: unkn
 /** What the feed of v1 tells. */
 export const toldByV1 = (events: readonly FeedEvent[], { clusters }: Mirror): Told => ({
   clusters: toldOf([...clusters.values()].map(({ wallets }) => wallets)),
-  registered: new Map(events.filter(({ type }) => type === 'REGISTER_NAME').map(({ data, from }) => [data.name, from])),
+  registered: new Map(events.flatMap(({ type, data, from }) => (type === 'REGISTER_NAME' ? [[data.name, from]] : []))),
 })
 
 /** What the feed of v0.1 tells. */

@@ -2,10 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
+import { mirrorOf } from '../api/mirror.js'
 import { Model } from './clusterModel.js'
 import { entryOf, idOf, type Step, steps } from './clusterSteps.js'
-import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
-import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
+import { causeOf, clusterIdOf, entriesIn, feedOf, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
+import { append, emptyRegistry } from './memoryRegistry.js'
 
 /** The entries of steps, with cluster ids that only the model knows, and the model's result of each. */
 function play(list: readonly Step[]) {
@@ -88,53 +91,26 @@ describe('clusters', () => {
   })
 })
 
-/** The public state as a consumer of the feed rebuilds it: nothing but events. */
-function mirrorOf(registry: MemoryRegistry) {
-  const wallets = new Map<string, object>()
-  const names = new Map<string, number>()
-  for (const row of registry.journal) {
-    for (const event of publicEvents(row)) {
-      if (event.type === 'REGISTER_COMMUNITY_NAME') continue
-      const c = event.cluster
-      if (event.type === 'REGISTER_NAME' || event.type === 'TRANSFER_NAME') names.set(event.name, c)
-      if (!('wallet' in event)) continue
-      const key = `${c}/${number(event.wallet)}`
-      const entry = wallets.get(key)
-      const changed = { changed: row.seq, by: row.actor }
-      if (event.type === 'ADD_WALLET') {
-        expect(entry).toBeUndefined()
-        const { name, isVerified, isBackedUp } = event
-        wallets.set(key, { name, isVerified, isBackedUp, added: row.seq, ...changed })
-      } else if (event.type === 'REMOVE_WALLET') expect(wallets.delete(key)).toBe(true)
-      else {
-        expect(entry).toBeDefined()
-        const what =
-          event.type === 'UPDATE_WALLET_NAME'
-            ? { name: event.name }
-            : event.type === 'VERIFY_WALLET'
-              ? { isVerified: true }
-              : { isBackedUp: true }
-        wallets.set(key, { ...entry, ...what, ...changed })
-      }
-    }
-  }
-  return { wallets: sorted(wallets), names: sorted(names) }
-}
-
 describe('the feed', () => {
   it('alone gives the public state', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const registry = folded(play(list).entries)
-        const actorAt = (seq: number) => registry.journal[seq - 1]!.actor
         const known = registry.wallets
           .filter((row) => !row.isPrivate)
-          .map(({ cluster, address, name, isVerified, isBackedUp, createdSeq, updatedSeq }) => [
-            `${cluster}/${number(address)}`,
-            { name, isVerified, isBackedUp, added: createdSeq, changed: updatedSeq, by: actorAt(updatedSeq) },
-          ])
-        const won = registry.names.filter((row) => row.outcome === 'won').map((row) => [row.name, row.cluster])
-        expect(mirrorOf(registry)).toEqual({ wallets: sorted(known), names: sorted(won) })
+          .map(({ cluster, address, name, isVerified, isBackedUp, createdSeq, updatedSeq }) => {
+            const { ms: updatedMs, by: updatedBy } = causeOf(registry, updatedSeq)
+            const entry = { name, isVerified, isBackedUp, createdMs: causeOf(registry, createdSeq).ms }
+            return [clusterIdOf(registry, cluster), decodeWallet(address).text, { ...entry, updatedMs, updatedBy }]
+          })
+        const won = registry.names
+          .filter((row) => row.outcome === 'won')
+          .map((row) => [row.name, clusterIdOf(registry, row.cluster!)])
+        const { clusters, names } = mirrorOf(feedOf(registry))
+        const told = [...clusters].flatMap(([id, { wallets }]) => [...wallets].map((wallet) => [id, ...wallet]))
+        expect([...clusters.keys()]).toEqual(registry.clusters.map(({ id }) => toHex(id)))
+        expect(sorted(told)).toEqual(sorted(known))
+        expect([...names].map(([name, { cluster }]) => [name, cluster])).toEqual(won)
       }),
       { numRuns: 200 },
     )

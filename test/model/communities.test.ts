@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Changes } from '../../src/registry/fold/rows.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
+import { mirrorOf } from '../api/mirror.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'
 import { type CommunityStep, claimNumber, communitySteps, entryOf, HIDING } from './communitySteps.js'
-import { entriesIn, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
+import { causeOf, entriesIn, feedOf, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
 /** The entries of steps, and the model's result of each. */
@@ -138,37 +140,16 @@ describe('communities', () => {
   })
 })
 
-/** The names below communities as a consumer of the feed rebuilds them: nothing but events. */
-function mirrorOf({ journal }: MemoryRegistry) {
-  const home = new Map<string, number>()
-  const names = new Map<string, object>()
-  for (const row of journal) {
-    for (const event of publicEvents(row)) {
-      if (event.type === 'REGISTER_COMMUNITY_NAME') {
-        const { community, name, wallet, cluster } = event
-        const pair = `${community}/${name}`
-        expect(names.has(pair)).toBe(false)
-        expect(cluster).toBe(home.get(key(wallet)) ?? null)
-        // the owner had a hand in it where it acted itself, or somebody of its cluster did
-        const isOwn =
-          row.actor !== null && (row.actor.equals(wallet) || (cluster !== null && home.get(key(row.actor)) === cluster))
-        names.set(pair, { community, name, w: number(wallet), isVerified: isOwn, at: row.seq })
-      } else if (event.type === 'VERIFY_WALLET' || (event.type === 'ADD_WALLET' && event.isVerified))
-        home.set(key(event.wallet), event.cluster)
-      else if (event.type === 'REMOVE_WALLET' && home.get(key(event.wallet)) === event.cluster)
-        home.delete(key(event.wallet))
-    }
-  }
-  return [...names.values()]
-}
-const key = (wallet: Buffer): string => wallet.toString('hex')
-
 describe('the feed', () => {
   it('alone gives the names below communities, their owners and their clusters', () => {
     fc.assert(
       fc.property(communitySteps, (list) => {
         const registry = folded(play(list).entries)
-        expect(mirrorOf(registry)).toEqual(namesOf(registry).map(({ assigned: _, claim: __, ...known }) => known))
+        const known = registry.communityNames.map(({ community, name, address, isVerified, seq }) => {
+          const { ms: createdMs, by: createdBy } = causeOf(registry, seq)
+          return [`${community}/${name}`, { address: decodeWallet(address).text, isVerified, createdMs, createdBy }]
+        })
+        expect([...mirrorOf(feedOf(registry)).communityNames]).toEqual(known)
       }),
       { numRuns: 150 },
     )

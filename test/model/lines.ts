@@ -1,5 +1,7 @@
+import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import type { PublicEvent } from '../../src/registry/journal/events.js'
+import { actorText, eventWriter, itemsOf, type PublicEvent } from '../../src/registry/journal/events.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
@@ -36,6 +38,20 @@ export function folded(entries: readonly Entry[], sizes: readonly number[] = [])
   for (const size of sizes) append(registry, rest.splice(0, size), LATE)
   append(registry, rest, LATE)
   return registry
+}
+
+export const clusterIdOf = ({ clusters }: MemoryRegistry, serial: number): string => toHex(clusters[serial - 1]!.id)
+
+/** The feed as /v1/events answers it. */
+export function feedOf(registry: MemoryRegistry): FeedEvent[] {
+  const write = eventWriter(registry.network, registry.head.generation, (serial) => clusterIdOf(registry, serial))
+  return registry.journal.flatMap(itemsOf).map((item) => JSON.parse(write(item)))
+}
+
+/** Time and public actor of an entry. */
+export function causeOf({ journal }: MemoryRegistry, seq: number): { ms: number; by: string } {
+  const { atMs, actor } = journal[seq - 1]!
+  return { ms: atMs, by: actorText(actor) }
 }
 
 export const sorted = <T>(list: Iterable<T>): T[] =>
