@@ -50,7 +50,7 @@ export function decodePaymentLog(data: Buffer) {
 }
 
 /** Reason why a payment buys nothing. */
-export type PaymentRefusal =
+type PaymentRefusal =
   | 'malformed_name'
   /** No community existed at the time of the block. */
   | 'not_found'

@@ -96,44 +96,44 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   },
 })
 
-type Fields<T> = { readonly [Key in keyof T]: Codec<T[Key]> }
+/** Value that a codec writes and reads. */
+export type Value<C> = C extends Codec<infer T> ? T : never
 
-export function object<T extends object>(fields: Fields<T>): Codec<T> {
-  const entries = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][]
+type Fields = Readonly<Record<string, Codec<unknown>>>
+type ValueOf<F extends Fields> = { -readonly [Key in keyof F]: Value<F[Key]> }
+
+export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
+  const entries = Object.entries(fields)
   return {
     write(out, value) {
       for (const [key, codec] of entries) codec.write(out, value[key])
     },
     read(from) {
-      const value: Partial<T> = {}
+      const value: Record<string, unknown> = {}
       for (const [key, codec] of entries) value[key] = codec.read(from)
-      return value as T
+      return value as ValueOf<F>
     },
   }
 }
 
-/** Cases per discriminant value: a code that is never renumbered, and the other fields. */
-type Cases<T, Key extends keyof T> = {
-  readonly [Value in T[Key] & string]: readonly [
-    code: number,
-    fields: Fields<Omit<Extract<T, Record<Key, Value>>, Key>>,
-  ]
-}
+/** Cases by discriminant: a code that is never renumbered, and the other fields. */
+export type Cases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
+type CaseOf<Key extends string, C extends Cases> = {
+  [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
+}[keyof C & string]
 
-/** Union of objects by discriminant code. Missing cases don't compile. */
-export function union<T extends object, Key extends keyof T & string>(key: Key, cases: Cases<T, Key>): Codec<T> {
-  const described = Object.entries(cases) as [T[Key] & string, readonly [number, Fields<object>]][]
-  const tag = constant(described.map(([value, [code]]) => [value, code] as const))
-  const codecs = new Map(described.map(([value, [, fields]]) => [value, object<object>(fields)]))
+/** Union of objects by discriminant code. */
+export function union<Key extends string, C extends Cases>(key: Key, cases: C): Codec<CaseOf<Key, C>> {
+  const tag = constant(Object.entries(cases).map(([value, [code]]) => [value, code] as const))
+  const codecs = new Map(Object.entries(cases).map(([value, [, fields]]) => [value, object(fields)]))
   return {
     write(out, value) {
-      const discriminant = value[key] as T[Key] & string
-      tag.write(out, discriminant)
-      codecs.get(discriminant)!.write(out, value)
+      tag.write(out, value[key])
+      codecs.get(value[key])!.write(out, value)
     },
     read(from) {
       const discriminant = tag.read(from)
-      return Object.assign(codecs.get(discriminant)!.read(from), { [key]: discriminant }) as T
+      return Object.assign(codecs.get(discriminant)!.read(from), { [key]: discriminant }) as CaseOf<Key, C>
     },
   }
 }

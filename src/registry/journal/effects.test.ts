@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { name, tagged, address as wallet } from '../../../test/support/arbitraries.js'
+import { ascii, bytes, flag, u64 } from './codec.js'
 import {
   type BidEffects,
+  CHANGE_EVENTS,
   type ChangeEffects,
   type ChangeEvent,
   type CommunityEffects,
@@ -15,7 +17,6 @@ import {
 } from './effects.js'
 
 const outcome = tagged('outcome')
-const ofType = tagged('type')
 const bid: fc.Arbitrary<BidEffects> = fc.oneof(
   outcome('lost', {}),
   outcome('refused', { reason: fc.constantFrom('malformed_name', 'below_minimum') }),
@@ -34,14 +35,18 @@ const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
 )
 
 const cluster = fc.nat(2 ** 40)
-const event: fc.Arbitrary<ChangeEvent> = fc.oneof(
-  ofType('CREATE_CLUSTER', { cluster }),
-  ofType('ADD_WALLET', { cluster, name, wallet, isVerified: fc.boolean(), isBackedUp: fc.boolean() }),
-  ofType('UPDATE_WALLET_NAME', { cluster, name, wallet, isVerified: fc.boolean() }),
-  ofType('VERIFY_WALLET', { cluster, name, wallet, isVerified: fc.constant(true as const) }),
-  ofType('REMOVE_WALLET', { cluster, wallet }),
-  ofType('BACKUP_WALLET', { cluster, wallet }),
-  ofType('TRANSFER_NAME', { cluster, from: cluster, name }),
+/** Values of the codecs of events' fields; of any other codec the value is true. */
+const VALUES = new Map<unknown, fc.Arbitrary<unknown>>([
+  [u64, cluster],
+  [ascii, name],
+  [bytes, wallet],
+  [flag, fc.boolean()],
+])
+const event = fc.oneof(
+  ...Object.entries(CHANGE_EVENTS).map(([type, [, fields]]) => {
+    const values = Object.entries(fields).map(([key, codec]) => [key, VALUES.get(codec) ?? fc.constant(true)])
+    return fc.record({ type: fc.constant(type), ...Object.fromEntries(values) }) as fc.Arbitrary<ChangeEvent>
+  }),
 )
 const change: fc.Arbitrary<ChangeEffects> = fc.record({ cluster, events: fc.array(event, { maxLength: 8 }) })
 

@@ -1,8 +1,8 @@
-import type { PaymentRefusal } from '../community/payment.js'
-import { OUTCOME, REFUSAL, type Refusal } from './bid.js'
+import { OUTCOME, REFUSAL } from './bid.js'
 import {
   ascii,
   bytes,
+  type Cases,
   type Codec,
   constant,
   decode,
@@ -13,6 +13,7 @@ import {
   object,
   u64,
   union,
+  type Value,
 } from './codec.js'
 
 /**
@@ -24,74 +25,52 @@ export const NO_EFFECTS = Buffer.alloc(0)
 /** Offset of the outcome in effects of a bid or of a community name registration. */
 export const OUTCOME_BYTE = 1
 
-export type BidEffects =
-  | { outcome: 'lost' }
-  | { outcome: 'refused'; reason: Refusal }
-  /** `published`: the wallet's entry was private and became public. */
-  | { outcome: 'won'; cluster: number; created: boolean; published: { walletName: string; isBackedUp: boolean } | null }
-
-/** Effects of a signed change: its cluster and public events (none if all private). */
-export interface ChangeEffects {
-  cluster: number
-  events: readonly ChangeEvent[]
-}
-
-/** Public event of a signed change, with the data of all interface versions. */
-export type ChangeEvent =
-  | { type: 'CREATE_CLUSTER'; cluster: number }
-  | { type: 'ADD_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: boolean; isBackedUp: boolean }
-  | { type: 'UPDATE_WALLET_NAME'; cluster: number; name: string; wallet: Buffer; isVerified: boolean }
-  | { type: 'VERIFY_WALLET'; cluster: number; name: string; wallet: Buffer; isVerified: true }
-  | { type: 'REMOVE_WALLET'; cluster: number; wallet: Buffer }
-  | { type: 'BACKUP_WALLET'; cluster: number; wallet: Buffer }
-  /** `cluster`: new owner. */
-  | { type: 'TRANSFER_NAME'; cluster: number; from: number; name: string }
-
-/** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
-export type CommunityEffects =
-  | { outcome: 'registered'; cluster: number | null }
-  | { outcome: 'lost' }
-  | { outcome: 'refused'; reason: PaymentRefusal }
-
 // codes are stored: never renumber
 
 const REASON = { malformed_name: 1, not_found: 2, not_active: 3, no_price: 4, underpaid: 5, requirements_not_met: 6 }
 const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> =>
   constant(Object.entries(codes) as [T, number][])
 
-const bid = union<BidEffects, 'outcome'>('outcome', {
+const bid = union('outcome', {
   won: [
     OUTCOME.won,
     {
       cluster: u64,
       created: flag,
-      published: nullable(object<{ walletName: string; isBackedUp: boolean }>({ walletName: ascii, isBackedUp: flag })),
+      /** The wallet's entry was private and became public. */
+      published: nullable(object({ walletName: ascii, isBackedUp: flag })),
     },
   ],
   lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason<Refusal>(REFUSAL) }],
+  refused: [OUTCOME.refused, { reason: reason(REFUSAL) }],
 })
 
-const community = union<CommunityEffects, 'outcome'>('outcome', {
+/** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
+const community = union('outcome', {
   registered: [OUTCOME.won, { cluster: nullable(u64) }],
   lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason<PaymentRefusal>(REASON) }],
+  refused: [OUTCOME.refused, { reason: reason(REASON) }],
 })
 
-const change = object<ChangeEffects>({
-  cluster: u64,
-  events: list(
-    union<ChangeEvent, 'type'>('type', {
-      CREATE_CLUSTER: [1, { cluster: u64 }],
-      ADD_WALLET: [2, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag, isBackedUp: flag }],
-      UPDATE_WALLET_NAME: [3, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag }],
-      VERIFY_WALLET: [4, { cluster: u64, name: ascii, wallet: bytes, isVerified: constant([[true, 1]]) }],
-      REMOVE_WALLET: [5, { cluster: u64, wallet: bytes }],
-      BACKUP_WALLET: [6, { cluster: u64, wallet: bytes }],
-      TRANSFER_NAME: [7, { cluster: u64, from: u64, name: ascii }],
-    }),
-  ),
-})
+/** Public events of signed changes, with the data of all interface versions. */
+export const CHANGE_EVENTS = {
+  CREATE_CLUSTER: [1, { cluster: u64 }],
+  ADD_WALLET: [2, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag, isBackedUp: flag }],
+  UPDATE_WALLET_NAME: [3, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag }],
+  VERIFY_WALLET: [4, { cluster: u64, name: ascii, wallet: bytes, isVerified: constant([[true, 1]]) }],
+  REMOVE_WALLET: [5, { cluster: u64, wallet: bytes }],
+  BACKUP_WALLET: [6, { cluster: u64, wallet: bytes }],
+  /** `cluster`: new owner. */
+  TRANSFER_NAME: [7, { cluster: u64, from: u64, name: ascii }],
+} satisfies Cases
+
+/** Effects of a signed change: its cluster and public events (none if all private). */
+const change = object({ cluster: u64, events: list(union('type', CHANGE_EVENTS)) })
+
+export type BidEffects = Value<typeof bid>
+export type CommunityEffects = Value<typeof community>
+export type ChangeEffects = Value<typeof change>
+export type ChangeEvent = ChangeEffects['events'][number]
 
 /** Decoders throw RangeError for bytes that their encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)
