@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { createSchema, foldBatch, replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
+import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
@@ -15,6 +16,7 @@ import { countRows, readGolden } from './journal.js'
  * claims, one of them asked for twice. Bytes that were journalled once give the same tables, effects and events for
  * ever; the recordings never change.
  */
+const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 const recorded = (name: string) => readGolden(join(import.meta.dirname, `${name}.json.gz`))
 const [first, moves, claims] = [recorded('journal'), recorded('moves'), recorded('claims')]
 
@@ -29,6 +31,7 @@ describe.each([
   ['of claims', claims],
 ])('the golden journal %s', (_, golden) => {
   const database = useDatabase()
+  const rulesets = golden.entries.map(({ ruleset }) => ({ ruleset }))
 
   it('gives the recorded tables, effects and events, in batches of any size', async () => {
     const { pool } = database
@@ -45,10 +48,18 @@ describe.each([
     // the first was recorded before there was the table of moves
     expect(rows).toEqual({ moves: 0, ...golden.rows })
     expect(hash).toBe(golden.hash)
+    expect((await pool.query(RULESETS)).rows).toEqual(rulesets)
   })
 
-  it('gives them again in a replay', async () => {
+  it('gives them again in a replay, whose entries keep the versions of their rules', async () => {
     const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
     expect([entries, live, rebuilt]).toEqual([golden.entries.length, golden.hash, golden.hash])
+    const again = { network: 'mainnet', generation: 1, schema: 'again', tables: ['journal', ...STATE_TABLES] } as const
+    await inTransaction(database.pool, async (client) => {
+      await createSchema(client, 'mainnet', again)
+      await client.query('SET LOCAL search_path = again')
+      await foldBatch({ ...again, reader: client, writer: client, done: 0 })
+      expect((await client.query(RULESETS)).rows).toEqual(rulesets)
+    })
   })
 })

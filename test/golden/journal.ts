@@ -54,12 +54,13 @@ export function readGolden(file: string): Golden {
   }
   return {
     ...rest,
-    entries: entries.map(([kind, chain, block, logIndex, txKey, causeMs, body]) => ({
+    entries: entries.map(([kind, chain, block, logIndex, txKey, causeMs, body, ruleset]) => ({
       kind: entryKind(kind),
       position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
       txKey: txKey === null ? null : BigInt(txKey),
       causeMs,
       body: Buffer.from(body, 'base64'),
+      ruleset,
     })),
   }
 }

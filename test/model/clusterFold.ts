@@ -1,7 +1,7 @@
 import { type ClusterChange, encodeChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
-import { RULES } from '../../src/registry/journal/ruleset.js'
+import { rulesetOf } from '../../src/registry/journal/ruleset.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -11,12 +11,12 @@ type Listed = [address: Buffer, name: string, isPrivate?: boolean | null]
 export const LATE = Number.MAX_SAFE_INTEGER
 
 /** A registry whose entries are folded one by one, each a batch of its own. */
-export function clusterWorld(rules = RULES) {
+export function clusterWorld(rulesOf = rulesetOf) {
   const registry = emptyRegistry('mainnet', 1n)
   const entries: Entry[] = []
   const enter = (entry: Pick<Entry, 'kind' | 'position' | 'txKey' | 'body'>) => {
     entries.push({ ...entry, causeMs: entries.length })
-    const { outcomes } = append(registry, entries.slice(-1), LATE, rules)
+    const { outcomes } = append(registry, entries.slice(-1), LATE, rulesOf)
     const row = registry.journal.at(-1)!
     const { refusal = null, hasEffect = true, cluster = null } = outcomes[0] ?? {}
     return { refusal, hasEffect, cluster, row, events: publicEvents(row) }

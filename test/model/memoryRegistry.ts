@@ -1,7 +1,6 @@
 import { fold, keysOf } from '../../src/registry/fold/index.js'
 import {
   assignmentOf,
-  type Changes,
   type ClusterRow,
   type ClusterState,
   type CommunityNameRow,
@@ -19,7 +18,7 @@ import type { ClusterName } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { RULES } from '../../src/registry/journal/ruleset.js'
+import { rulesetOf } from '../../src/registry/journal/ruleset.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
 import { keyOf, toHex } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -53,10 +52,10 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   moves: [],
 })
 
-/** Folds one batch into the tables. `writerMs`, `rules`: see `fold`. */
-export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number, rules = RULES): Changes {
+/** Folds one batch into the tables. `writerMs`, `rulesOf`: see `fold`. */
+export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number, rulesOf = rulesetOf) {
   const decoded = entries.map(decodeEntry)
-  const changes = fold(loadSlice(registry, decoded, rules), decoded, writerMs, rules)
+  const changes = fold(loadSlice(registry, decoded, rulesOf), decoded, writerMs, rulesOf)
   registry.head = changes.head
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
@@ -83,8 +82,8 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
 }
 
 /** The rows that a batch reads and no others, as the database loads them. */
-export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rules = RULES): Slice {
-  const keys = keysOf(entries, rules)
+export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rulesOf = rulesetOf): Slice {
+  const keys = keysOf(entries, rulesOf)
   const slice: Slice = {
     network: registry.network,
     head: { ...registry.head },

@@ -14,7 +14,6 @@ import type {
 import { OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { RULESET_VERSION } from '../../registry/journal/ruleset.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
 import { WON } from '../pg/codes.js'
@@ -117,7 +116,7 @@ const JOURNAL: Columns<JournalRow> = [
   ['chain', 'int2', (row) => row.position?.chain],
   ['block', 'int8', (row) => row.position?.block],
   ['log_index', 'int4', (row) => row.position?.logIndex],
-  ['ruleset', 'int2', () => RULESET_VERSION],
+  ['ruleset', 'int2', (row) => row.ruleset],
 ]
 const NAMES: Columns<NameRow> = [
   ...named<NameRow>('int8', 'seq', 'txKey', 'cluster'),

@@ -24,7 +24,7 @@ export interface Replayed {
   rebuilt: string
 }
 
-interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body'> {
+interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
   txKey: string | null
 }
@@ -33,9 +33,9 @@ interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'log
 const LEFT_TO_COMPARE = 1_000
 
 /**
- * Rebuilds a network's tables from the journal's inputs (kind, position, time, body) in a separate schema and hashes
- * both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ transaction
- * reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
+ * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in a separate schema and
+ * hashes both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ
+ * transaction reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
 export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
@@ -127,7 +127,7 @@ async function readEntries({ reader, network, generation, done }: Replay, limit:
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body FROM public.${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM public.${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )

@@ -4,6 +4,7 @@ import { alice, ann, bob, eve, pat } from '../../../test/model/communityFold.js'
 import { emptyRegistry, loadSlice } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
+import { RULES } from '../journal/ruleset.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { fold } from './index.js'
 
@@ -39,6 +40,22 @@ describe('a batch', () => {
     expect(addresses(changes.walletUpdates)).toEqual([ann[1]])
     expect(addresses(changes.walletRemovals).toSorted()).toEqual([pat[1], bob[1]].toSorted())
     expect(addresses(changes.wallets)).toEqual([bob[1], eve[1]])
+  })
+
+  it('decides each entry by the rules of its own version', () => {
+    // as many wallets as the version says
+    const rulesOf = (version: number) => ({ ...RULES, maxClusterWallets: version })
+    const w = clusterWorld()
+    for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
+    const decided = (...versions: number[]) => {
+      const entries = w.entries.map((entry, i) => decodeEntry({ ...entry, ruleset: versions[i]! }))
+      const { outcomes, journal } = fold(loadSlice(emptyRegistry('mainnet'), entries), entries, LATE, rulesOf)
+      expect(journal.map(({ ruleset }) => ruleset)).toEqual(versions)
+      return outcomes.map(({ refusal }) => refusal?.code ?? null)
+    }
+    expect(decided(2, 3)).toEqual([null, null])
+    expect(decided(3, 2)).toEqual([null, 'wallet_limit'])
+    expect(decided(1, 2)).toEqual(['wallet_limit', null])
   })
 
   it('that lacks a row says which', () => {

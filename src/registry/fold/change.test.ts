@@ -67,7 +67,7 @@ describe('a change', () => {
   })
 
   it('makes no cluster larger than the rules allow; what becomes public counts once', () => {
-    const w = clusterWorld({ ...RULES, maxClusterWallets: 3 })
+    const w = clusterWorld(() => ({ ...RULES, maxClusterWallets: 3 }))
     expect(w.add(a, [b, 'b'], [c, 'c'], [d, 'd']).refusal).toEqual({ code: 'wallet_limit' })
     expect(w.registry.clusters).toEqual([])
     expect(w.add(a, [b, 'b'], [c, 'c', true])).toMatchObject({ hasEffect: true })

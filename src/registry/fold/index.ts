@@ -3,7 +3,7 @@ import { isClusterChangeKind } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
-import { RULES } from '../journal/ruleset.js'
+import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
@@ -19,7 +19,7 @@ import { beginWork, finishWork, type Work } from './work.js'
  */
 
 /** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
+export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): Keys {
   const keys: Keys = {
     names: new Set(),
     wallets: new Set(),
@@ -37,7 +37,8 @@ export function keysOf(entries: readonly DecodedEntry[], rules = RULES): Keys {
   }
   for (const entry of entries) {
     addKeys(keys, entry)
-    if (entry.kind === 'verify_wallet' || entry.kind === 'move_names') keys.movedNames += rules.namesPerEntry
+    if (entry.kind === 'verify_wallet' || entry.kind === 'move_names')
+      keys.movedNames += rulesOf(entry.ruleset).namesPerEntry
   }
   addCommunityBidders(keys, entries)
   return keys
@@ -103,12 +104,14 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
  * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
  * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
  * timestamps as causes, so timestamps are copied.
+ * @param rulesOf rules by version: an entry's decide it
  * @throws Error for a slice that lacks a key of `keysOf`
  */
-export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rules = RULES): Changes {
-  const work = beginWork(before, entries, rules)
+export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rulesOf = rulesetOf): Changes {
+  const work = beginWork(before, entries)
   const { changes } = work
   for (const entry of entries) {
+    work.rules = rulesOf(entry.ruleset)
     const head = changes.head
     const previousMs = head.atMs
     head.seq += 1
@@ -120,6 +123,7 @@ export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: 
       txKey: entry.txKey,
       causeMs: entry.causeMs,
       body: entry.body,
+      ruleset: entry.ruleset,
       seq: head.seq,
       atMs: head.atMs,
       publicFirst: head.publicSeq + 1,

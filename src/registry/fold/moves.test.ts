@@ -32,7 +32,7 @@ const answers = (registry: MemoryRegistry) => ({ held: held(registry), wallets: 
 function moveOn(registry: MemoryRegistry, of: number, rules: Ruleset): Entry {
   const { source } = registry.moves[of % registry.moves.length]!
   const entry = sliceOf(registry.clusters[source - 1]!.id)
-  append(registry, [entry], LATE, rules)
+  append(registry, [entry], LATE, () => rules)
   return entry
 }
 
@@ -53,7 +53,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
   list.forEach((one, i) => {
     const entry = entryOf(one, i + 1, model.origins)
     entries.push(entry)
-    const { outcomes } = append(registry, [entry], LATE, rules)
+    const { outcomes } = append(registry, [entry], LATE, () => rules)
     const refusal = outcomes[0]?.refusal?.code ?? null
     if (refusal) refusals.add(refusal)
     if (refusal !== 'names_moving') {
@@ -154,7 +154,7 @@ describe('names that move in slices', () => {
           const { registry, entries } = play(list, slices, rules)
           const again = emptyRegistry('mainnet', 1n)
           const rest = [...entries]
-          for (const size of [...cuts, entries.length]) append(again, rest.splice(0, size), LATE, rules)
+          for (const size of [...cuts, entries.length]) append(again, rest.splice(0, size), LATE, () => rules)
           expect(sorted(again.wallets)).toEqual(sorted(registry.wallets))
           const byStart = (one: MemoryRegistry) => one.moves.toSorted((a, b) => a.seq - b.seq)
           expect(byStart(again)).toEqual(byStart(registry))
@@ -178,7 +178,7 @@ describe('a slice', () => {
   const [a, b] = [wallet(1), wallet(2)]
   const rules = inSlicesOf(2)
   function moving() {
-    const w = clusterWorld(rules)
+    const w = clusterWorld(() => rules)
     for (const name of ['one', 'two', 'three', 'four', 'five']) w.bid(a, name)
     w.add(b, [a, 'a'])
     w.verify(a, 2)
@@ -201,7 +201,7 @@ describe('a slice', () => {
     const registry = moving()
     const before = answers(registry)
     for (const id of [registry.clusters[1]!.id, Buffer.alloc(32, 9)]) {
-      append(registry, [sliceOf(id)], LATE, rules)
+      append(registry, [sliceOf(id)], LATE, () => rules)
       expect(registry.journal.at(-1)).toMatchObject({ publicCount: 0, actor: null, effects: Buffer.alloc(0) })
     }
     expect([answers(registry), registry.moves.length]).toEqual([before, 1])

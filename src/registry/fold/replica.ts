@@ -1,7 +1,7 @@
 import { encodeChange } from '../journal/change.js'
 import { type ChangeEvent, encodeBidEffects, encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import { eventWriter, type FeedItem, type PublicEvent } from '../journal/events.js'
-import { RULES } from '../journal/ruleset.js'
+import { RULESET_VERSION } from '../journal/ruleset.js'
 import { addressOfWord, addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, nameToWord, parseName } from '../primitives/name.js'
@@ -124,7 +124,7 @@ export function keysOfTold(entries: readonly ToldEvent[][]): Keys {
 
 /** In order. @throws RangeError for an event that fits no state */
 export function foldTold(before: Slice, entries: readonly ToldEvent[][]): Changes {
-  const work = beginWork(before, [], RULES)
+  const work = beginWork(before, [])
   work.clusters ??= new Map()
   const { head, journal } = work.changes
   for (const entry of entries) {
@@ -146,6 +146,7 @@ export function foldTold(before: Slice, entries: readonly ToldEvent[][]): Change
       publicCount: events.length,
       actor,
       body,
+      ruleset: RULESET_VERSION,
       effects,
     })
     head.publicSeq += events.length

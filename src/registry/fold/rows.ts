@@ -116,7 +116,7 @@ interface Move extends MoveRow {
 export const assignmentOf = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
-export interface JournalRow extends Entry {
+export interface JournalRow extends Required<Entry> {
   seq: number
   atMs: number
   publicFirst: number

@@ -1,6 +1,6 @@
 import type { RulesVersion } from '../community/history.js'
 import type { Entry } from '../journal/entry.js'
-import type { Ruleset } from '../journal/ruleset.js'
+import { RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
@@ -9,11 +9,12 @@ import { type Changes, type ClusterState, fullName, type Slice, type WalletRow }
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
   /** null in a batch that reads no cluster whole; new clusters then go straight into the changes. */
   clusters: Map<number, ClusterState> | null
+  /** Rules of the entry that is folded. */
   rules: Ruleset
   changes: Changes
 }
 
-export function beginWork(before: Slice, entries: readonly Entry[], rules: Ruleset): Work {
+export function beginWork(before: Slice, entries: readonly Entry[]): Work {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
   const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
@@ -28,7 +29,7 @@ export function beginWork(before: Slice, entries: readonly Entry[], rules: Rules
     communityNames: new Map(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
-    rules,
+    rules: RULES,
     changes: {
       // spelled out: all heads have one shape then, and what is compiled for them stays good
       head: { generation, seq, publicSeq, atMs, serial, minimumWei },

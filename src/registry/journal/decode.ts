@@ -3,19 +3,20 @@ import { type Bid, decodeBid } from './bid.js'
 import { decodeChange, type MoveContent, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
+import { RULESET_VERSION } from './ruleset.js'
 
 /** Decoded body of an entry, by kind. */
 type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent | MoveContent
 
 /** Entry with its body, decoded once where it is read from a log, a request or the journal. */
-export interface DecodedEntry extends Entry {
+export interface DecodedEntry extends Required<Entry> {
   content: Content
 }
 
 /** @throws RangeError for an invalid body */
-export function decodeEntry({ kind, position, txKey, causeMs, body }: Entry): DecodedEntry {
+export function decodeEntry({ kind, position, txKey, causeMs, body, ruleset = RULESET_VERSION }: Entry): DecodedEntry {
   // no spread: it costs more than the decoding
-  return { kind, position, txKey, causeMs, body, content: contentOf(kind, body) }
+  return { kind, position, txKey, causeMs, body, ruleset, content: contentOf(kind, body) }
 }
 
 function contentOf(kind: Entry['kind'], body: Buffer): Content {

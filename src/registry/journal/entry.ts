@@ -40,4 +40,6 @@ export interface Entry {
   causeMs: number
   /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones, slices), payment.ts. */
   body: Buffer
+  /** Version of the rules that decide it (ruleset.ts); a new entry gets the newest where it is decoded. */
+  ruleset?: number
 }

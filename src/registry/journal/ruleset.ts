@@ -6,10 +6,21 @@ export interface Ruleset {
   namesPerEntry: number
 }
 
-export const RULES: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
+const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 
 /**
- * Version of the rules, stored with each entry (`journal.ruleset`); nothing reads it yet. The first rule that changes
- * raises it, and is looked up by an entry's version from then on, so that a replay gives old entries the same effects.
+ * Rulesets by version, from 1. Each entry has its version (`journal.ruleset`), so that a replay gives it the same
+ * effects: a changed rule is one more at the end, and none before it is edited.
  */
-export const RULESET_VERSION = 3
+const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
+
+/** Version of new entries, with its rules. */
+export const RULESET_VERSION = RULESETS.length
+export const RULES = rulesetOf(RULESET_VERSION)
+
+/** @throws RangeError for a version that is none of ours */
+export function rulesetOf(version: number): Ruleset {
+  const rules = RULESETS[version - 1]
+  if (rules) return rules
+  throw new RangeError(`ruleset ${version} of a journal entry is unknown: this version of clusterd is too old`)
+}
