@@ -10,6 +10,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   const { members, clusters, names } = await walk(world)
   const events = await readFeed(world)
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(DATA)))
+  for (const { type, data } of events) expect(Object.keys(data), type).toEqual(Object.keys(DATA[type].shape))
   const mirror = mirrorOf(events)
   expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
 

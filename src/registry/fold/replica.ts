@@ -223,10 +223,10 @@ function applyToWallet(work: Work, event: WalletEvent, misfit: () => Error): voi
   else if (event.type === 'VERIFY_WALLET') {
     Object.assign(event, { name: entry.name, isVerified: true })
     setWallet(work, { ...updated, isVerified: true })
-  } else {
+  } else if (event.type === 'UPDATE_WALLET_NAME') {
     event.isVerified = entry.isVerified
     setWallet(work, { ...updated, name: event.name })
-  }
+  } else event satisfies never
 }
 
 /** Kind, body and effects of an entry with these events. */
