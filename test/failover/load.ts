@@ -7,8 +7,8 @@ import { ask, freshName, registerOn } from '../support/world.js'
 
 /** Light traffic on a world whose database fails over, and what it was told. */
 
-const LOOK_MS = 100
-const CHANGE_MS = 150
+const LOOK_MS = 250
+const CHANGE_MS = 400
 /** Fewer at a time than one wallet may have waiting. */
 const PROBE_MS = 250
 /** More than a request may take: a client of its own patience. */

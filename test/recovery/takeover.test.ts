@@ -18,7 +18,7 @@ import { freshName, freshWallet, registerOn } from '../support/world.js'
 const TAKE_OVER_MS = 5_000
 /** For a machine that other tests share. */
 const MARGIN_MS = 2_500
-const POLL_MS = 20
+const POLL_MS = 100
 const DEADLINE_MS = 60_000
 const TRIES = Number(process.env.TAKE_OVERS ?? 1)
 
