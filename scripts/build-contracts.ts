@@ -158,7 +158,7 @@ export function generateContracts(): { path: string; content: string }[] {
 }
 
 /** The generated files that differ from what the sources give, or are missing. */
-export function findStaleContracts(): string[] {
+function findStaleContracts(): string[] {
   return generateContracts()
     .filter(({ path, content }) => {
       const file = join(ROOT, path)
