@@ -19,7 +19,7 @@ import { describeCall, mutateCall, mutation } from './support/solanaMutations.js
 
 /** Calls of one history; `FUZZ_CALLS=100000` for a long run, `FUZZ_SEED` for the same again. */
 const STEPS = 1_000
-const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 1_000) / STEPS)
+const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 500) / STEPS)
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED)
 const NUMBERS = [0n, 1n, 2n, 3n, 2n ** 64n - 1n]
 const KINDS = [

@@ -19,7 +19,7 @@ import { describeCall, mutateCall, mutation } from './support/solanaMutations.js
 
 /** Calls of one history; `FUZZ_CALLS=100000` for a long run, `FUZZ_SEED` for the same again. */
 const STEPS = 2_000
-const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 2_000) / STEPS)
+const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 1_000) / STEPS)
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED)
 const QUOTES = ['q0', 'q1', 'q2', 'q3', 'q4']
 const KINDS = [
