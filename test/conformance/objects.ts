@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { NAME } from '../support/names.js'
 import { fieldRows, type Row } from './row.js'
 import { freshAddress, freshName, NotChecked, ok, sampleOf, type Target } from './target.js'
 
@@ -7,7 +8,6 @@ import { freshAddress, freshName, NotChecked, ok, sampleOf, type Target } from '
 export const address = z.string().regex(/^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/)
 export const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-const NAME = '[a-z0-9_-]{1,32}'
 const name = z.string().regex(RegExp(`^${NAME}$`))
 const clusterOnly = z.string().regex(RegExp(`^${NAME}/$`))
 const fullName = z.string().regex(RegExp(`^${NAME}/${NAME}$`))

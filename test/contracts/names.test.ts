@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import { type Hex, hexToBytes } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
 import { testNamesAbi, testNamesBytecode } from '../../contracts/evm/artifacts/test-doubles/TestNames.js'
+import { alphabet, isNameWord } from '../support/names.js'
 import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
 
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789-_'
 /** The bytes on both sides of every border of the alphabet, and of the values that fit in 7 bits. */
 const EDGES = [0, 1, 0x2c, 0x2d, 0x2e, 0x2f, 0x30, 0x39, 0x3a, 0x40, 0x41, 0x5a, 0x5e, 0x5f, 0x60, 0x61, 0x7a, 0x7b]
 const BEYOND = [0x7f, 0x80, 0x81, 0xad, 0xae, 0xb0, 0xdf, 0xe1, 0xfb, 0xfe, 0xff]
@@ -16,9 +16,6 @@ let library: Hex
 beforeAll(async () => {
   library = await chain.deploy(testNamesBytecode)
 })
-
-/** The rule as it is written down. */
-const isName = (word: Buffer) => /^[a-z0-9_-]{1,32}\0*$/.test(word.toString('latin1'))
 
 async function judge(words: readonly Buffer[]): Promise<boolean[]> {
   const args = [words.map((word): Hex => `0x${word.toString('hex')}`)] as const
@@ -34,7 +31,7 @@ async function expectRule(words: readonly Buffer[]): Promise<{ names: number; ot
   for (let i = 0; i < words.length; i += WORDS_AT_ONCE) {
     const part = words.slice(i, i + WORDS_AT_ONCE)
     const answers = await judge(part)
-    const wrong = part.filter((word, n) => isName(word) !== answers[n])
+    const wrong = part.filter((word, n) => isNameWord(word) !== answers[n])
     expect(wrong.map((word) => word.toString('hex'))).toEqual([])
     names += answers.filter(Boolean).length
   }
@@ -42,7 +39,7 @@ async function expectRule(words: readonly Buffer[]): Promise<{ names: number; ot
 }
 
 const pick = <T>(from: ArrayLike<T>): T => from[randomInt(from.length)]!
-const letters = (length: number) => Buffer.from(Array.from({ length }, () => pick(ALPHABET)).join(''))
+const letters = (length: number) => Buffer.from(Array.from({ length }, () => pick(alphabet)).join(''))
 const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(32 - bytes.length)])
 
 test('a name is judged by its word as by its letters: every byte at every place, after letters and before zeros', async () => {
@@ -54,7 +51,7 @@ test('a name is judged by its word as by its letters: every byte at every place,
   })
   const found = await expectRule(words)
   // the last byte of a name that is not full may be zero
-  expect(found.names).toBe(32 * ALPHABET.length + 1 + 32 * ALPHABET.length + 31)
+  expect(found.names).toBe(32 * alphabet.length + 1 + 32 * alphabet.length + 31)
 })
 
 test('a name is judged by its word as by its letters: 100,000 words of letters, zeros and bytes at the borders', async () => {

@@ -3,6 +3,7 @@
  * to money and payments.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
+import { isNameWord } from '../../support/names.js'
 import { type BidRequest, type EndingCall, MAX_AMOUNT, OUTCOME, type Payment, paymentId, TOKEN } from './payments.js'
 
 /** The logs of a call; the error of one that reverts (and changes nothing). */
@@ -42,7 +43,7 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   const keyOf = (account: Address, token: Address) => `${account} ${token}`.toLowerCase()
   const add = <K>(map: Map<K, bigint>, key: K, amount: bigint) => put(map, key, (map.get(key) ?? 0n) + amount)
   const idOf = (payment: Payment) => paymentId(payment, contract)
-  const isWellFormed = (name: Hex) => /^[a-z0-9_-]+\0*$/.test(Buffer.from(name.slice(2), 'hex').toString('latin1'))
+  const isWellFormed = (name: Hex) => isNameWord(Buffer.from(name.slice(2), 'hex'))
 
   /** The error with which the odd token refuses any transfer. */
   const refusal = () => (mode === TOKEN.revert ? 'Error' : mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null)
