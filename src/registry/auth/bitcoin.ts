@@ -107,7 +107,7 @@ function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
   }
 }
 
-/** The 64 bytes r ‖ s of DER, null for any that is not the form of its numbers. */
+/** The 64 bytes r ‖ s of strict DER, else null. */
 function readDer(der: Uint8Array): Uint8Array | null {
   try {
     const signature = secp256k1.Signature.fromBytes(der, 'der')

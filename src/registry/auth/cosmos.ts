@@ -5,14 +5,15 @@ import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
- * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Chains
- * that derive addresses as Ethereum does (Evmos, Injective) are refused, as are accounts of several keys: their
- * addresses are other hashes.
+ * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Addresses
+ * that are other hashes are refused: Ethereum's (Evmos, Injective), and of several keys.
  */
 
 /** Answer of `signArbitrary`, as `JSON.stringify` writes it. */
 const SIGNED =
   /^\{"pub_key":\{"type":"tendermint\/PubKeySecp256k1","value":"([^"=]{44})"\},"signature":"([^"=]{86}==)"\}$/
+/** Hex of a letter of bech32. */
+const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
 /** The document that is signed: amino JSON, its keys in order. */
 const signDoc = (message: string, signer: string): string =>
@@ -22,8 +23,8 @@ const signDoc = (message: string, signer: string): string =>
 export const cosmos: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
-  // the prefix, a 1, and at least 32 + 6 letters
-  stored: `^03(?!626331|746231|3078)(..){41,}$`,
+  // of 20 or 32 bytes; a witness program has a letter more
+  stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: { type: 118n, stored: startsWith('cosmos1'), bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words) },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
   read(text) {

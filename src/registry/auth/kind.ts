@@ -14,9 +14,7 @@ export interface WalletKind {
   hasChainId?: true
   /** Tells whether an address of a type may be one of this kind. */
   proves(type: Wallet['type']): boolean
-  /**
-   * Pattern of the hex of its stored addresses, where it is not the coin's.
-   */
+  /** Pattern of the hex of its stored addresses, where it is not the coin's. */
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
   coin: Coin
@@ -40,14 +38,14 @@ export const startsWith = (...texts: readonly string[]): string =>
 /** Longest signature in base64: a witness of Bitcoin. */
 const BASE64_LIMIT_CHARS = 200
 
-/** Bytes of base64 with its padding; null for any other text, such as one with bits left over. */
+/** Bytes of base64 with its padding; null for any other text. */
 export function decodeBase64(text: string): Buffer | null {
   if (text === '' || text.length > BASE64_LIMIT_CHARS) return null
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null
 }
 
-/** Tells whether a key signed a hash by ECDSA, with an s in the lower half of the order. @param signature r ‖ s */
+/** Tells whether a key signed a hash by ECDSA with a low s. @param signature r ‖ s */
 export function isSignedByEcdsa(
   curve: Pick<typeof secp256k1, 'verify'>,
   [signature, hash, key]: readonly [Uint8Array, Uint8Array, Uint8Array],

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { bech32 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
 import { SIGNERS } from '../../../test/support/signers.js'
 import { lookupAddress } from '../primitives/address.js'
@@ -72,6 +73,17 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
       expect(KINDS[kind].read(text)).toBeNull()
     expect(performance.now() - startedMs).toBeLessThan(500)
   })
+})
+
+/** Stored addresses of no kind, and such as no signer above has. */
+it.each([
+  ['GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7', []],
+  ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', []],
+  ['bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3', ['bitcoin']],
+  [bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7))), ['cosmos']],
+])('%s, stored, is of %j', (text, kinds) => {
+  const stored = Buffer.from(`\x03${text}`).toString('hex')
+  expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual(kinds)
 })
 
 /** The messages of BIP-322 with the transaction that holds each. */

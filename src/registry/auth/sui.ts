@@ -8,7 +8,7 @@ import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './ki
 
 /**
  * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
- * are refused. An address has the form of Aptos' too, and keeps that type in lists; whoever signs as Sui is of Sui.
+ * are refused. An address has the form of Aptos' too, and keeps that type in lists.
  */
 
 /** Curves of ECDSA by their flag; null: Ed25519. */
@@ -16,7 +16,7 @@ const CURVES = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
 
-/** Length in sevens of bits, lowest first (ULEB128), as BCS has it. */
+/** Length as BCS has it (ULEB128). */
 const uleb128 = (length: number): number[] =>
   length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
 

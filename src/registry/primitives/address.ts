@@ -62,7 +62,7 @@ export function parseWallet(input: string): Wallet | AddressProblem {
 
 const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
-/** Parses an address for look-ups, where an invalid one is simply unknown. */
+/** Parses an address for look-ups, where an invalid one is unknown. */
 export function lookupAddress(input: string): Wallet | null {
   const wallet = parseWallet(input)
   return typeof wallet === 'string' ? null : wallet
