@@ -1,5 +1,6 @@
 import { KIND_NAMES } from '../../registry/auth/kinds.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
+import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. Their examples are the local world’s seeded name, its wallet and its cluster. */
@@ -38,7 +39,6 @@ export const addressType = z.enum(['evm', 'solana'])
 
 /** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({
-  description:
-    '`evm`, `solana`, or another chain’s: `bitcoin-p2pkh`, `-p2sh`, `-p2wpkh`, `-p2wsh`, `-p2tr`, `litecoin-…`, `dogecoin`, `tron`, `ripple-classic`, `aptos`, `cosmos`, `cosmos-<prefix>`',
+  description: `\`evm\`, \`solana\`, \`${OTHER_TYPES.join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })

@@ -2,15 +2,12 @@ import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
 /** Types of addresses of other chains, recognized by form and checksum, named as in the published client. */
-export type OtherType =
-  | `bitcoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'}`
-  | `litecoin-${'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh'}`
-  | 'dogecoin'
-  | 'tron'
-  | 'ripple-classic'
-  | 'aptos'
-  | 'cosmos'
-  | `cosmos-${string}`
+export const OTHER_TYPES = [
+  ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
+  ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
+  ...['dogecoin', 'tron', 'ripple-classic', 'aptos', 'cosmos'],
+] as const
+export type OtherType = (typeof OTHER_TYPES)[number] | `cosmos-${string}`
 
 export interface OtherAddress {
   type: OtherType
@@ -57,7 +54,7 @@ function readBech32(input: string): OtherAddress | null {
 
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
 
-/** Prefixes are a caller's words, which a plain object would look up among its own members too. */
+/** A map, since prefixes are a caller's words. */
 const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
   ['bc', 'bitcoin'],
   ['tb', 'bitcoin'],
@@ -101,7 +98,7 @@ const VERSION: Readonly<Record<number, OtherType>> = {
   65: 'tron',
 }
 
-// length of 25 bytes in base58, checked first since decoding is quadratic
+// of 25 bytes: decoding is quadratic
 const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
 const CHECKED_BYTES = 25
 
@@ -113,7 +110,7 @@ function readBase58(input: string): OtherAddress | null {
   return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Version byte where the Base58Check checksum matches: the last four bytes start the double SHA-256 of the rest. */
+/** Version byte where the checksum of Base58Check matches. */
 function versionOf(bytes: Uint8Array): number | null {
   if (bytes.length !== CHECKED_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))
