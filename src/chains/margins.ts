@@ -1,5 +1,7 @@
+import type { ChainConfig } from '../config/index.js'
+
 /** Margins on what is quoted, or signed, and may have risen when it is paid: percent on top. */
-export const MARGIN_PERCENT = {
+const PERCENT = {
   /** Gas of a delivery on the hub, in the price of a registration on Solana. */
   delivery: 25,
   /** Gas of a transaction on an EVM chain, beyond its estimate. */
@@ -7,6 +9,9 @@ export const MARGIN_PERCENT = {
   /** Compute units of a transaction on Solana, beyond its simulation. */
   units: 10,
 }
+/** By name, or the bridge's of a chain. That of a resent transaction is in gasFees.ts. */
+export type Margin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
-/** An amount with a margin. Others: the bridge's in the chains file, a resent transaction's in gasFees.ts. */
-export const withMargin = (amount: bigint, percent: number): bigint => (amount * BigInt(100 + percent)) / 100n
+/** An amount with a margin. */
+export const withMargin = (amount: bigint, margin: Margin): bigint =>
+  (amount * BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) / 100n

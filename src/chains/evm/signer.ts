@@ -1,7 +1,7 @@
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
-import { MARGIN_PERCENT, withMargin } from '../margins.js'
+import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
 import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
 import { endingCall } from './community/ending.js'
@@ -134,7 +134,7 @@ async function prepareCall(
   try {
     const leastGas = await gasFor(ask, call, tx.data)
     await ask('eth_call', [leastGas === null ? tx : { ...tx, gas: quantity(leastGas) }, 'latest'])
-    const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), MARGIN_PERCENT.gas)
+    const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
     // checked here, so no nonce is taken for it

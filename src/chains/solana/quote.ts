@@ -6,7 +6,7 @@ import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/paymen
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest, type SolanaQuote } from '../chain.js'
-import { MARGIN_PERCENT, withMargin } from '../margins.js'
+import { withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
 import { servedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -49,7 +49,7 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
   return async ({ sender, names, referral }) => {
     const [now, { blockhash }, genesis] = await Promise.all([rates(), blockhashes(), rpc.genesisHash()])
     const program = { network, genesisHash: bs58.decode(genesis), programId: registrar.programId.toBytes() }
-    const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, MARGIN_PERCENT.delivery), now)
+    const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, 'delivery'), now)
     const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
     const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
     if (dear) throw new AmountError(`"${dear.name}" costs ${dear.amount + fee} lamports, more than there are.`)

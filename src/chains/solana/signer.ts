@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, Keypair, PublicKey, Transaction, type Transaction
 import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
-import { MARGIN_PERCENT, withMargin } from '../margins.js'
+import { withMargin } from '../margins.js'
 import { causesOf, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
@@ -145,7 +145,7 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
     return tx
   }
   const used = await simulate(call, signed(MAX_UNITS), commitment)
-  const tx = signed(used === null ? MAX_UNITS : Number(withMargin(BigInt(used), MARGIN_PERCENT.units)))
+  const tx = signed(used === null ? MAX_UNITS : Number(withMargin(BigInt(used), 'units')))
   return {
     hash: signatureText(tx.signature!),
     raw: tx.serialize().toString('base64'),

@@ -62,12 +62,11 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
     const gas = bidsBase + perName * BigInt(names.length)
     const delivery = { message: encodeMessage(senderWord(sender), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
-    // cost of the bids in the gas token: their sum where the token is ETH, else the part of the quote that their value
-    // adds
+    // cost of the bids in the gas token: their sum where the token is ETH, else what their value adds to the quote
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
-    const value = delivered + withMargin(fee - delivered, config.bridgeMarginPercent)
+    const value = delivered + withMargin(fee - delivered, config)
     const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,
@@ -128,7 +127,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
 /** As `EvmRefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
   call: Call,
-  { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
+  { contract, ...margin }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
   to: Hex | null,
 ): Promise<UnsignedTransaction | null> {
@@ -141,7 +140,7 @@ export async function withdrawalOnSpoke(
   return {
     ...{ type: 'evm', to: contract },
     data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
-    value: withMargin(fee, bridgeMarginPercent),
+    value: withMargin(fee, margin),
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { MARGIN_PERCENT, withMargin } from '../../margins.js'
+import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
@@ -38,7 +38,7 @@ export async function sendCall(
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
     const [fees, balance] = await Promise.all([readFees(ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
-    const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), MARGIN_PERCENT.gas)
+    const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
     const costWei = maxCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
       throw new Error(
