@@ -1,7 +1,6 @@
 import { createWalletClient, custom, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openApiDocuments } from '../../src/api/routes.js'
 import {
   Client,
   type ClientOptions,
@@ -13,31 +12,9 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { solanaAccount } from '../api/wallets.js'
 import { freshName, freshWallet, sendQuoted, world } from '../support/world.js'
 
-/** The client drives every route of the interface against the daemon of the shared world. */
+/** The client's own methods, and what takes several calls; examples.test.ts drives each route through the client. */
 
-/** Operations of the documents, `GET /v1/names/address/{address}`, in the order in which the service tries them. */
-const operations = Object.values(openApiDocuments).flatMap((document) =>
-  Object.entries((document() as { paths: Record<string, object> }).paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => ({
-      operation: `${method.toUpperCase()} ${path}`,
-      pattern: new RegExp(`^${method.toUpperCase()} ${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
-    })),
-  ),
-)
-const driven = new Set<string>()
-
-/** Clients whose requests are noted by their route. */
-const clientOf = (options: Partial<ClientOptions> = {}) =>
-  new Client({
-    url: world().api,
-    ...options,
-    fetch: (input, init) => {
-      const asked = `${init!.method} ${new URL(String(input)).pathname}`
-      const found = operations.find(({ pattern }) => pattern.test(asked))
-      if (found) driven.add(found.operation)
-      return fetch(input, init)
-    },
-  })
+const clientOf = (options: Partial<ClientOptions> = {}) => new Client({ url: world().api, ...options })
 const refused = async (call: Promise<unknown>, ...codes: string[]): Promise<void> => {
   const error = await call.then(
     () => expect.unreachable(`the call was not refused with ${codes}`),
@@ -75,8 +52,6 @@ describe('the client', () => {
       { name: 'a b', isAvailable: false, reason: 'invalid_name' },
     ])
     expect((await client.networks()).map(({ network }) => network)).toContain('8453')
-    expect((await client.request('GET', '/v1/overview')).chains[0]).toMatchObject({ network: '1' })
-    expect((await client.request('GET', '/v1/proof')).contracts).toHaveLength(2)
     const wish = { network: '1', sender: owner.address, names: [{ name: clubName }] }
     const quote = await client.quote(wish)
     expect(await client.request('POST', '/v1/register/evm', { body: wish })).toEqual(quote)
@@ -102,11 +77,7 @@ describe('the client', () => {
     const wish = { network: 'solana' as const, sender: solanaAccount().address, names: [{ name: freshName() }] }
     if (world().networks.mainnet.solana) {
       expect(await client.quote(wish)).toMatchObject({ type: 'solana', gasToken: { symbol: 'SOL' } })
-      expect(await client.request('POST', '/v1/register/solana', { body: wish })).toMatchObject({ type: 'solana' })
-    } else {
-      await refused(client.quote(wish), 'unsupported_network')
-      await refused(client.request('POST', '/v1/register/solana', { body: wish }), 'unsupported_network')
-    }
+    } else await refused(client.quote(wish), 'unsupported_network')
   })
 
   it('looks up both ways', async () => {
@@ -129,11 +100,7 @@ describe('the client', () => {
     expect(await client.clusterIdOf(address)).toBe(cluster!.id)
     expect(await client.clusterIdOf(nobody)).toBeNull()
     expect(await client.refunds(address, { to: nobody })).toMatchObject({ address, unavailable: [] })
-    const asked = { sender: nobody, data: '0x9061b923' }
-    await refused(client.request('GET', '/ens/{sender}/{data}.json', { params: asked }), 'invalid_request')
-    await refused(client.request('POST', '/ens', { body: asked }), 'invalid_request')
     expect(await client.request('GET', '/image/{name}.svg', { params: { name: clubName } })).toMatch(/^<svg/)
-    expect(await client.request('GET', '/{name}', { params: { name: clubName } })).toMatch(/<html/i)
   })
 
   it('changes a cluster', async () => {
@@ -177,8 +144,12 @@ describe('the client', () => {
     const airdrop = { params: { community: clubName } }
     await refused(member.request('GET', '/v1/airdrop/claim/{community}', airdrop), 'not_found')
     const assigned = { body: { community: clubName, name: 'bob' } }
-    for (const route of ['/v1/bundles/assign', '/bundles/assign'] as const)
-      await refused(member.request('POST', route, assigned), 'forbidden', 'not_found', 'requirements_not_met')
+    await refused(
+      member.request('POST', '/v1/bundles/assign', assigned),
+      'forbidden',
+      'not_found',
+      'requirements_not_met',
+    )
   })
 
   it('keeps API keys', async () => {
@@ -276,30 +247,6 @@ describe('signing in', () => {
 })
 
 describe('the deprecated routes', () => {
-  it('answer in their old shapes', async () => {
-    const address = owner.address.toLowerCase()
-    const params = { name: clubName }
-    const check = await client.request('GET', '/v0.1/register/check/{name}', { params })
-    expect(check).toEqual({ name: clubName, isAvailable: false })
-    expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toEqual([check])
-    const body = { sender: owner.address, names: [{ name: freshName() }], network: '1' }
-    expect(await client.request('POST', '/v0.1/register', { body })).toMatchObject({ bridgeFee: '0' })
-    const final = { tx, status: 'finalized' }
-    expect(await client.request('GET', '/v0.1/register/tx/{tx}', { params: { tx } })).toEqual(final)
-    const wallet = { address, name: `${clubName}/main` }
-    expect(await client.request('GET', '/v0.1/address/{name}', { params })).toMatchObject(wallet)
-    const path = '/v0.1/address/{name}/{addressName}'
-    expect(await client.request('GET', path, { params: { ...params, addressName: 'main' } })).toMatchObject(wallet)
-    expect(await client.request('POST', '/v0.1/address/names', { body: [clubName] })).toHaveLength(1)
-    expect(await client.request('GET', '/v0.1/name/{address}', { params: { address } })).toBe(wallet.name)
-    expect(await client.request('POST', '/v0.1/name/addresses', { body: [address] })).toEqual([wallet])
-    const cluster = await client.request('GET', '/v0.1/cluster/{name}', { params })
-    expect(cluster).toMatchObject({ name: `${clubName}/` })
-    expect(await client.request('GET', '/v0.1/cluster/address/{address}', { params: { address } })).toEqual(cluster)
-    expect(await client.request('POST', '/v0.1/cluster/names', { body: [clubName] })).toEqual([cluster])
-    expect((await client.request('GET', '/v0.1/events', { query: { limit: 1 } })).items).toHaveLength(1)
-  })
-
   it('change and sign in as they did', async () => {
     const params = { name: clubName }
     const update = [{ address: friend.address, name: 'mate' }]
@@ -314,22 +261,4 @@ describe('the deprecated routes', () => {
     expect(await client.request('POST', '/v0.1/auth/key', { body })).toMatchObject({ token })
     expect(await clientOf({ token }).request('POST', '/v0.1/auth/validate')).toMatchObject({ isValid: true })
   })
-
-  it('serve communities on the testnet', async () => {
-    const testnet = clientOf({ testnet: true, token: friendly.token! })
-    const clusterName = world().seeds.testnet!.communities!.open.name
-    const names = { clusterName, walletName: freshName('c') }
-    const check = '/v0.1/community/check/availability/{clusterName}/{walletName}'
-    expect(await testnet.request('GET', check, { params: names })).toMatchObject({ isAvailable: true })
-    const requirements = '/v0.1/community/check/requirements/{clusterName}'
-    const asked = { params: { clusterName }, query: { walletAddress: friend.address } }
-    expect(await testnet.request('GET', requirements, asked)).toMatchObject({ isRequirementsMet: true })
-    expect(await testnet.request('POST', '/v0.1/community/register', { body: names })).toEqual(names)
-    const params = { tx }
-    expect(await testnet.request('GET', '/v0.1/community/tx/{tx}', { params })).toEqual({ tx, status: 'not_found' })
-  })
-})
-
-it('every route was driven', () => {
-  expect(operations.map(({ operation }) => operation).filter((operation) => !driven.has(operation))).toEqual([])
 })

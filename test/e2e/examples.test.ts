@@ -2,10 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openApiDocuments } from '../../src/api/routes.js'
-import { Client } from '../../src/client/index.js'
+import { Client, type ClusterdError } from '../../src/client/index.js'
 import { world } from '../support/world.js'
 
-/** Runs every example of the OpenAPI documents against the local world, as `/docs` fills it in. */
+/** Runs every example of the OpenAPI documents against the local world by the client, as `/docs` fills it in. */
 
 interface Schema {
   $ref?: string
@@ -105,36 +105,34 @@ beforeAll(async () => {
 describe.each(cases)('the example of $name', ({ name, file, document, method, path, operation }) => {
   it('is whole, and answered as the document says', async () => {
     const parameters = operation.parameters.map((one) => resolve<Parameter>(document, one as never))
-    const url = new URL(world().api)
-    let filled = path
-    for (const {
-      name,
-      in: where,
-      required,
-      schema,
-      example = resolve<Schema>(document, schema as never).example,
-    } of parameters) {
+    const [params, query]: Record<string, string>[] = [{}, {}]
+    for (const { name, in: where, required, schema, ...one } of parameters) {
+      const { example = resolve<Schema>(document, schema as never).example } = one
       expect(required && example === undefined, `${name} has no example`).toBeFalsy()
-      if (where === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)))
-      if (where === 'query' && example !== undefined) url.searchParams.set(name, String(example))
+      if (where === 'path') params![name] = String(example)
+      if (where === 'query' && example !== undefined) query![name] = String(example)
     }
-    url.pathname = filled
     const { schema, example = schema && exampleOf(document, schema) } =
       operation.requestBody?.content['application/json'] ?? {}
     const body = example
     expect(schema && hasNone(body), `a part of the body has no example: ${JSON.stringify(body)}`).toBeFalsy()
     // a key that is revoked is no use to the others
     const key = name === 'DELETE /v1/auth/token' ? await new Client({ url: world().api }).signIn(account) : token
-    const headers: Record<string, string> = operation.security ? { authorization: `Bearer ${key}` } : {}
-    const response = await fetch(url, {
-      method: method.toUpperCase(),
-      headers,
-      ...(schema && { body: JSON.stringify(body) }),
-    })
-    const isStream = response.headers.get('content-type') === 'text/event-stream'
-    if (isStream) await response.body!.cancel()
-    const text = isStream ? '' : await response.text()
-    expect(response.status, `${url}: ${text}`).toBe(REFUSED[name] ?? 200)
+    let response = new Response()
+    const isStream = () => response.headers.get('content-type') === 'text/event-stream'
+    const send: typeof fetch = async (input, init) => {
+      response = await fetch(input, init)
+      return isStream() ? new Response('null') : response.clone()
+    }
+    const client = new Client({ url: world().api, fetch: send, ...(operation.security && { token: key }) })
+    const asked = client.request(method.toUpperCase() as 'GET', path as never, { params, query, body } as never)
+    const told = await asked
+      .then(() => 200)
+      .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
+    if (isStream()) await response.body!.cancel()
+    const text = isStream() ? '' : await response.text()
+    expect(response.status, `${response.url}: ${text}`).toBe(REFUSED[name] ?? 200)
+    expect(told).toBe(response.status)
     const answer = operation.responses[response.status]!
     const content = resolve(document, answer as never) as { content: Record<string, unknown> }
     if (!('application/json' in content.content)) return
