@@ -47,9 +47,8 @@ const wallets = ['main', 'secret', 'cold-3', 'pats']
 const lookups = lookupsOf(names.flatMap((name) => [name, ...wallets.map((wallet) => `${wallet}.${name}`)]))
 /** Values of path parameters. */
 const PATH = {
-  ...{ address: addresses, name: names, cluster: names, clusterName: names, communityName: names, community: names },
+  ...{ address: addresses, name: names, walletName: wallets, sender: addresses.slice(0, 1), data: lookups },
   ...{ id: [toHex(FOO), `0x${'12'.repeat(32)}`], tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`] },
-  ...{ walletName: wallets, addressName: wallets, sender: addresses.slice(0, 1), data: lookups },
 }
 /** Values of query parameters, each asked for alone; pages are followed by their tokens. */
 const QUERY: Record<string, readonly string[]> = {
