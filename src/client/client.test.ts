@@ -1,36 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { serveInTest } from '../../test/support/httpServer.js'
 import { Client, type ClientOptions, ClusterdError, type Schemas } from './index.js'
 
 const MAX_GZIPPED_BYTES = 15 * 1024
-const servers: Server[] = []
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
-})
-
-type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
 /** A client of a service that misbehaves as a test says, and the requests that it gets. */
-async function clientOf(handler: Handler, options: Partial<ClientOptions> = {}) {
+async function clientOf(handler: RequestListener, options: Partial<ClientOptions> = {}) {
   const asked: string[] = []
-  const server = createServer((req, res) => {
+  const url = await serveInTest((req, res) => {
     asked.push(`${req.method} ${req.url}`)
     handler(req, res)
   })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { asked, client: new Client({ url, ...options }) }
 }
 

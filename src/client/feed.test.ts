@@ -1,10 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { serveInTest } from '../../test/support/httpServer.js'
 import { Client, type EventsOptions } from './index.js'
 import { readEvents } from './sse.js'
 
@@ -52,21 +52,8 @@ describe('readEvents', () => {
   })
 })
 
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
-})
-
 /** A client of a service that answers so. */
-async function clientOf(listener: RequestListener): Promise<Client> {
-  const server = createServer(listener)
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return new Client({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-}
+const clientOf = async (listener: RequestListener) => new Client({ url: await serveInTest(listener) })
 
 /**
  * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation

@@ -1,20 +1,12 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { serveInTest } from '../../test/support/httpServer.js'
 import { until } from './until.js'
 
-let server: Server
-afterEach(() => {
-  server.closeAllConnections()
-  server.close()
-})
-
 /** An API that answers each request as the next of its steps says, the last one for ever. */
-async function apiOf(...steps: ((res: ServerResponse) => void)[]): Promise<{ api: string }> {
-  server = createServer((_, res) => (steps.length > 1 ? steps.shift()! : steps[0]!)(res))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
+const apiOf = async (...steps: ((res: ServerResponse) => void)[]): Promise<{ api: string }> => ({
+  api: await serveInTest((_, res) => (steps.length > 1 ? steps.shift()! : steps[0]!)(res)),
+})
 const json = (status: number, body: object) => (res: ServerResponse) =>
   void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 

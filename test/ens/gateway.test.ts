@@ -9,15 +9,12 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { callOf, lookupOf } from '../support/ens.js'
-import { type EnsWorld, startEnsWorld } from './world.js'
+import { useWorld } from '../support/useWorld.js'
+import { startEnsWorld } from './world.js'
 
-let world: EnsWorld
-beforeAll(async () => {
-  world = await startEnsWorld()
-})
-afterAll(() => world?.stop())
+const world = useWorld(() => startEnsWorld())
 
 const SENDER = zeroAddress
 const ADDR = callOf('addr(bytes32)')

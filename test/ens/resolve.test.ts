@@ -1,20 +1,17 @@
 import bs58 from 'bs58'
 import { getAddress, type Hex, toCoinType, toHex, zeroAddress } from 'viem'
 import { normalize } from 'viem/ens'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createEnsGateway } from '../../src/ens/gateway.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { bid, randomAddress, secondApi } from '../api/support.js'
 import { encode } from '../contracts/support/ens.js'
 import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js'
-import { type EnsWorld, startEnsWorld } from './world.js'
+import { useWorld } from '../support/useWorld.js'
+import { startEnsWorld } from './world.js'
 
 /** viem by ENS's universal resolver and ethers by its registry, both as npm has them, against the whole way. */
-let world: EnsWorld
-beforeAll(async () => {
-  world = await startEnsWorld()
-})
-afterAll(() => world?.stop())
+const world = useWorld(() => startEnsWorld())
 
 const SOLANA = 501n
 const addressBy = {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 
 /** Serves on a free port. */
 export async function serve(listener: RequestListener, options: ServerOptions = {}) {
@@ -14,6 +15,13 @@ export async function serve(listener: RequestListener, options: ServerOptions = 
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Serves until the test that asks has ended. @returns the address */
+export async function serveInTest(listener: RequestListener): Promise<string> {
+  const { url, stop } = await serve(listener)
+  onTestFinished(stop)
+  return url
 }
 
 /** The body of a request. */
