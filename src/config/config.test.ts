@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
+import { defaultConfirmation } from './confirmation.js'
 import { parseChainsFile, readConfig, readEnvironment } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
@@ -17,8 +18,11 @@ const folder = useFolder()
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
     const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
-    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000 })
-    expect(spoke).toMatchObject({ confirmation: 'safe', gasToken: { symbol: 'ETH', decimals: 18 } })
+    expect(hub!.pollMs).toBe(2_000)
+    expect(spoke).toMatchObject({
+      confirmation: defaultConfirmation('spoke', '8453'),
+      gasToken: { symbol: 'ETH', decimals: 18 },
+    })
   })
 
   it.each([
@@ -33,7 +37,6 @@ describe('the chains file', () => {
     [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],
     [{ rpcUrls: ['ftp://x'] }, /chains\[0\]\.rpcUrls\[0\]: must be an http\(s\) URL/],
     [{ contract: '0x12' }, /chains\[0\]\.contract: must be 0x and 40 hex digits/],
-    [{ confirmation: { blocks: -1 } }, /chains\[0\]\.confirmation/],
     [{ communityPayments: '0x12' }, /chains\[0\]\.communityPayments: must be 0x and 40 hex digits/],
     [
       { communityPayments: `0x${'cd'.repeat(20)}`, watchOnly: {} },
