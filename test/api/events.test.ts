@@ -3,18 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
+import type { FeedEvent } from './mirror.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const NONCE = new Uint8Array(12)
-
-interface Event {
-  id: string
-  type: string
-  from: string
-  data: Record<string, unknown>
-  isTestnet: boolean
-  timestamp: number
-}
 
 const wallets = Array.from({ length: 5 }, randomAddress)
 let clock = START_MS
@@ -45,8 +37,8 @@ async function walk(
   query: Record<string, string | number>,
   limits: readonly number[] = [500],
   between: () => Promise<void> = async () => {},
-): Promise<{ items: Event[]; resume: string }> {
-  const items: Event[] = []
+): Promise<{ items: FeedEvent[]; resume: string }> {
+  const items: FeedEvent[] = []
   let page: string | undefined
   for (let i = 0; ; i++) {
     const limit = limits[i % limits.length]!

@@ -6,6 +6,7 @@ import type { Hex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { until } from '../../src/testing/index.js'
+import type { LegacyTransaction } from '../support/solanaTokens.js'
 import { freshName, freshSolanaWallet, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
 
 /**
@@ -16,16 +17,6 @@ const PUBLISHED = 'https://api.clusters.xyz'
 const unknown = `0x${'12'.repeat(20)}`
 const solana = bs58.encode(Buffer.alloc(32, 99))
 const JUNK = ['a b', '💥', '%', 'x'.repeat(40), 'a?b', 'a#b', '<script>', 'null', '']
-
-interface LegacyTransaction {
-  recentBlockhash: string
-  feePayer: string
-  instructions: {
-    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
-    programId: string
-    data: number[]
-  }[]
-}
 
 let asked: { url: string; status: number }[] = []
 

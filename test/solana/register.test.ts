@@ -12,6 +12,7 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI } from '../support/hubWorld.js'
+import type { LegacyTransaction } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
 
 const world = await useSolanaWorld()
@@ -109,7 +110,7 @@ describe('a quote on Solana', () => {
     expect((await quote([{ name: 'aliased' }], {}, '/v1/register/solana')).status).toBe(200)
     const { status: http_, body } = await quote([{ name: 'old-shape' }], {}, '/v0.1/register')
     expect(http_, JSON.stringify(body)).toBe(200)
-    const [tx] = (body as { transactionData: OldTransaction[] }).transactionData
+    const [tx] = (body as { transactionData: LegacyTransaction[] }).transactionData
     const fields = ['bridgeFee', 'expiresAt', 'gasToken', 'names', 'registrationFee', 'transactionData']
     expect(Object.keys(body).sort()).toEqual(fields)
     expect(tx).toMatchObject({ feePayer: sender(), nonceInfo: null, signers: [] })
@@ -273,14 +274,4 @@ describe('the status of another transaction', () => {
 interface Quote {
   bridgeFee: string
   transactionData: string[]
-}
-
-interface OldTransaction {
-  recentBlockhash: string
-  feePayer: string
-  instructions: {
-    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
-    programId: string
-    data: number[]
-  }[]
 }

@@ -66,6 +66,17 @@ export async function mintTokens(
   )
 }
 
+/** A transaction as v0.1 answers it. */
+export interface LegacyTransaction {
+  recentBlockhash: string
+  feePayer: string
+  instructions: {
+    keys: { pubkey: string; isSigner: boolean; isWritable: boolean }[]
+    programId: string
+    data: number[]
+  }[]
+}
+
 export interface CommunityPaymentOrder extends Pick<CommunityTerms, 'amount' | 'recipient'> {
   community: string
   name: string

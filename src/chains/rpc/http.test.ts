@@ -1,23 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
-import { bodyOf, serve } from '../../../test/support/httpServer.js'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { jsonClient, TOO_LARGE } from './http.js'
 
 const LIMIT_MS = 5_000
-const stops: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
 
-async function serving(
-  answer: (response: ServerResponse, request: IncomingMessage, body: string) => void,
-): Promise<string> {
-  const { url, stop } = await serve(async (request, response) => answer(response, request, await bodyOf(request)))
-  stops.push(stop)
-  return url
-}
+const serving = (answer: (response: ServerResponse, request: IncomingMessage, body: string) => void) =>
+  serveInTest(async (request, response) => answer(response, request, await bodyOf(request)))
 
 describe('the client of JSON-RPC nodes', () => {
   it('posts to path and query with credentials, and gives the answer with its head', async () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
-import { bodyOf, serve } from '../../../test/support/httpServer.js'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { clusterCall, createSolanaRpc } from './solana.js'
 
 interface Question {
@@ -9,22 +9,16 @@ interface Question {
   params: unknown[]
 }
 
-const stops: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
-
 /** A server that answers on demand and counts the calls. */
 async function node(answer: (body: Question, response: ServerResponse) => unknown) {
   let asked = 0
-  const { url, stop } = await serve(async (request, response) => {
+  const url = await serveInTest(async (request, response) => {
     const body: Question = JSON.parse(await bodyOf(request))
     asked += 1
     response.setHeader('content-type', 'application/json')
     const reply = answer(body, response)
     response.end(JSON.stringify(reply))
   })
-  stops.push(stop)
   return { url, asked: () => asked }
 }
 
