@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
-import { readTransaction, type TransactionQuery } from './transactions.js'
+import { findByNonce, readTransaction, type TransactionQuery } from './transactions.js'
 
 const HASH = `0x${'ab'.repeat(32)}` as const
 const CONTRACT = `0x${'11'.repeat(20)}` as const
@@ -29,4 +30,31 @@ it('a node that has no receipt for a transaction of a confirmed block is not bel
 it('a receipt of another transaction is none of this one', async () => {
   const other = { ...RECEIPT, transactionHash: `0x${'cd'.repeat(32)}` }
   await expect(read(other, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
+})
+
+/** Finds a nonce by a node that says this of the state of older blocks. */
+function find(message: string) {
+  const gone = new RpcError('transient', '', null, { cause: new NodeError({ code: -32_000, message }) })
+  const call = (async (method: string, [, block]: [unknown, string]) => {
+    if (method === 'eth_getBlockByNumber') return { transactions: [TX] }
+    if (Number(block) < BLOCK - 3) throw gone
+    return Number(block) < BLOCK ? TX.nonce : '0x8'
+  }) as Call
+  return findByNonce(call, { sender: CONTRACT, nonce: 7, confirmed: BLOCK + 2 })
+}
+
+/** Messages as the nodes' sources write them. */
+it.each([
+  'missing trie node 6f3a (path ) state 0x6f3a is not available, not found', // geth
+  'historical state 0x6f3a is not available', // geth
+  'MissingTrieNodeException', // nethermind
+  'old data not available due to pruning: requested block 5, history is available from block 90', // erigon
+  'state at block #5 is pruned', // reth
+  'BlockOutOfRangeError: block height is 22 but requested was 5', // anvil
+])('a transaction is found where the state before it is gone: %s', async (message) => {
+  expect(await find(message)).toBe(HASH)
+})
+
+it('a transaction is not sought on where a node fails otherwise', async () => {
+  await expect(find('header not found')).rejects.toMatchObject({ fault: 'transient' })
 })

@@ -32,6 +32,20 @@ it('a balance is the sum of the wallet’s accounts, and nothing where the token
   await expect(readTokenBalance(odd, owner, mint), 'a gateway that does not know the method').rejects.toThrow(RpcError)
 })
 
+/** Messages as Agave writes them, and in a gateway's data. */
+it.each([
+  'Invalid param: could not find mint',
+  'Invalid param: could not find account',
+  'Invalid param: not a Token mint',
+  'Invalid param: Token mint could not be unpacked',
+])('what is no mint has neither decimals nor a balance: %s', async (words) => {
+  for (const said of [{ message: words }, { message: 'Invalid params', data: words }]) {
+    const cause = new NodeError({ code: -32_602, ...said })
+    const call: Call = () => Promise.reject(new RpcError('refused', '', null, { cause }))
+    expect([await readDecimals(call, mint), await readTokenBalance(call, owner, mint)]).toEqual([null, 0n])
+  }
+})
+
 it('decimals are those of mints, and those that can be paid in of one program', async () => {
   for (const [program, decimals, paid] of [
     [TOKEN_PROGRAM, 9, 9],
