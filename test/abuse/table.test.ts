@@ -59,9 +59,7 @@ beforeAll(async () => {
     id: (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId,
   })
 })
-afterAll(async () => {
-  agent.destroy()
-})
+afterAll(() => agent.destroy())
 
 /** Bodies that are no text. */
 const BYTES: Readonly<Record<string, Buffer>> = {

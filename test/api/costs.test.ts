@@ -85,7 +85,6 @@ const quote = (network: string) => () => ({
   ...{ network, sender: randomAddress() },
   names: times(100, () => ({ name: freshName() })),
 })
-const oldQuote = () => ({ ...quote('11155111')(), sender: randomAddress() })
 const proof = async () => ({ ...(await proofOf(world, solanaAccount())), signature: `0x${'ab'.repeat(64)}` })
 const unknown = Object.fromEntries(times(6_000, (i) => [`k${i}`, 0]))
 const as = () => other
@@ -148,7 +147,7 @@ const DEAREST: Record<string, Ask> = {
   'post /v0.1/auth/validate': { as },
   'delete /v1/auth/token': { as: () => leaving.pop()! },
   'post /v0.1/register/check': { what: '1,000 names', body: bulk.texts },
-  'post /v0.1/register': { what: '100 names, on the hub', body: oldQuote },
+  'post /v0.1/register': { what: '100 names, on the hub', body: quote('11155111') },
   'post /v0.1/address/names': {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: () => bulk.names().map((one) => one.name),

@@ -112,9 +112,8 @@ describe.each(cases)('the example of $name', ({ name, file, document, method, pa
       if (where === 'path') params![name] = String(example)
       if (where === 'query' && example !== undefined) query![name] = String(example)
     }
-    const { schema, example = schema && exampleOf(document, schema) } =
+    const { schema, example: body = schema && exampleOf(document, schema) } =
       operation.requestBody?.content['application/json'] ?? {}
-    const body = example
     expect(schema && hasNone(body), `a part of the body has no example: ${JSON.stringify(body)}`).toBeFalsy()
     // a key that is revoked is no use to the others
     const key = name === 'DELETE /v1/auth/token' ? await new Client({ url: world().api }).signIn(account) : token

@@ -3,9 +3,9 @@ import type { CommunityRequirement, CommunityRules } from '../../src/registry/co
 import { decodeAddress } from '../../src/registry/primitives/address.js'
 import { name, address as stored } from './arbitraries.js'
 
-const EVM = '0x00000000000000000000000000000000000000a1'
-const TOKEN = '0x00000000000000000000000000000000000000b2'
-const MINT = 'So11111111111111111111111111111111111111112'
+export const EVM = '0x00000000000000000000000000000000000000a1'
+export const TOKEN = '0x00000000000000000000000000000000000000b2'
+export const MINT = 'So11111111111111111111111111111111111111112'
 
 const isNobody = (bytes: Buffer) => bytes.subarray(1).every((byte) => byte === 0)
 const text = stored.filter((bytes) => !isNobody(bytes)).map(decodeAddress)

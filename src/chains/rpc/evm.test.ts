@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { bodyOf, serve } from '../../../test/support/httpServer.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
@@ -13,10 +13,6 @@ const CHAIN_ID = 31_337
 const WAIT_S = 1
 
 const anvil = useWorld(() => startAnvil({ chainId: CHAIN_ID }))
-const stops: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await Promise.all(stops.splice(0).map((stop) => stop()))
-})
 
 /** A node that counts calls per method and fails on demand. */
 async function node(
@@ -33,7 +29,7 @@ async function node(
     faults,
     limits: { retryAfterS: WAIT_S, staleBlocks: 9 },
   })
-  stops.push(() => proxy.stop())
+  onTestFinished(() => proxy.stop())
   return { url: proxy.rpcUrl, calls, proxy }
 }
 
@@ -46,7 +42,7 @@ interface Call {
 /** A node that makes its answers of another's. */
 async function answering(change: (call: Call, truth: unknown) => unknown): Promise<{ url: string; calls: string[] }> {
   const calls: string[] = []
-  const { url, stop } = await serve(async (request, response) => {
+  const url = await serveInTest(async (request, response) => {
     const body = await bodyOf(request)
     const call = JSON.parse(body) as Call & { id: number }
     const headers = { 'content-type': 'application/json' }
@@ -57,7 +53,6 @@ async function answering(change: (call: Call, truth: unknown) => unknown): Promi
     calls.push(call.method)
     response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: changed }))
   })
-  stops.push(stop)
   return { url, calls }
 }
 

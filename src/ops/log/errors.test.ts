@@ -1,29 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { getHttpRpcClient } from 'viem/utils'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { serve } from '../../../test/support/httpServer.js'
+import { useWorld } from '../../../test/support/useWorld.js'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { loggedError, sentenceOf } from './errors.js'
 
 const SECRET = 'planted-secret-1'
 const SRC = fileURLToPath(new URL('../../', import.meta.url))
 
-const server = createServer((_, response) => response.writeHead(500).end(`no ${SECRET}`))
+const node = useWorld(() => serve((_, response) => void response.writeHead(500).end(`no ${SECRET}`)))
 let ofLibrary: Error
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/${SECRET}`
-  ofLibrary = await getHttpRpcClient(url)
+  ofLibrary = await getHttpRpcClient(`${node.url}/v3/${SECRET}`)
     .request({ body: { method: 'eth_call', params: [SECRET] } })
     .then(
       () => expect.unreachable(),
       (error: Error) => error,
     )
 })
-afterAll(() => void server.close())
 
 const logged = (error: unknown): string => JSON.stringify(loggedError(error))
 

@@ -1,12 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { address, bytesOf, expectOneForm } from '../../../test/support/arbitraries.js'
+import { EVM, MINT, TOKEN } from '../../../test/support/communityRules.js'
 import { nameToWord } from '../primitives/name.js'
 import { type CommunityPaymentBody, decodePayment, encodePayment } from './payment.js'
-
-const EVM = '0x00000000000000000000000000000000000000a1'
-const TOKEN = '0x00000000000000000000000000000000000000b2'
-const MINT = 'So11111111111111111111111111111111111111112'
 
 const payment: fc.Arbitrary<CommunityPaymentBody> = fc.record({
   tx: fc.oneof(bytesOf(32), bytesOf(64)),
