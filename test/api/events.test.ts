@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import type { FeedEvent } from './mirror.js'
+import type { FeedEvent } from '../../src/client/types.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const NONCE = new Uint8Array(12)
