@@ -33,8 +33,8 @@ interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'log
 const LEFT_TO_COMPARE = 1_000
 
 /**
- * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in a separate schema and
- * hashes both, so the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ
+ * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema and
+ * hashes both: the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ
  * transaction reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */

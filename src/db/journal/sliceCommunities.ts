@@ -113,7 +113,7 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys)
 /** `-` and the digits that `numberedName` may put behind a name. */
 const SUFFIX_BYTES = 5
 
-/** Beginnings of the numbered forms of names: a long name is cut for the number. None begins with another. */
+/** Beginnings of numbered forms of names, long ones cut for the number. None begins with another. */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()

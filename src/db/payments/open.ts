@@ -14,7 +14,7 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
-/** Ids of honoured confirmed payments without a delivery to the hub; oldest first, some at a time. */
+/** Ids of honoured, confirmed payments without a delivery; oldest first, some at a time. */
 export async function undeliveredPayments(client: pg.ClientBase, network: Network): Promise<Buffer[]> {
   const rows = await query<{ id: Buffer }>(
     client,

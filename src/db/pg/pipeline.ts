@@ -15,7 +15,7 @@ export const socketOf = (client: pg.ClientBase): Socket =>
 const IN_FAILED_TRANSACTION = '25P02'
 
 /**
- * Sends statements of a transaction together, in one write and one round trip, and waits for all of their answers.
+ * Sends statements of a transaction in one write and one round trip, and waits for all of their answers.
  * After a failure the server does none of the rest.
  * @param send queries before it waits for anything
  */

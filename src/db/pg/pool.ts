@@ -43,7 +43,7 @@ export interface PoolOptions {
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
 /**
- * Closes all connections of a pool at once, whatever they wait for: their queries fail, and new ones take their place.
+ * Closes all connections of a pool, whatever they wait for: their queries fail, and new ones take their place.
  * TCP tells nothing of connections that fell silent, as behind a proxy after a fail-over.
  */
 export function dropConnections(pool: pg.Pool): void {

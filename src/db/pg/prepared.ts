@@ -40,7 +40,7 @@ function leavesOf(network: Network): Leaves {
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
 }
 
-/** Journal entry of a sequence number, for a lateral join. The limit keeps the planner from joining whole tables. */
+/** Journal entry of a number, for a lateral join. The limit keeps whole tables from being joined. */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

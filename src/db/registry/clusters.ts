@@ -36,7 +36,7 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   updatedBody: Buffer | null
 }
 
-/** A cluster with its public wallets, oldest first, and its private ones for a `viewer` that is verified in it. */
+/** A cluster with its public wallets, oldest first, and its private ones for a `viewer` verified in it. */
 const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
