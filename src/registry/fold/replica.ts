@@ -1,7 +1,7 @@
 import { encodeChange } from '../journal/change.js'
 import { type ChangeEvent, encodeBidEffects, encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
 import { eventWriter, type FeedItem, type PublicEvent } from '../journal/events.js'
-import { RULESET_VERSION } from '../journal/ruleset.js'
+import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import { addressOfWord, addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, nameToWord, parseName } from '../primitives/name.js'
@@ -210,7 +210,7 @@ function applyToWallet(work: Work, event: WalletEvent, misfit: () => Error): voi
   const { wallets } = wholeCluster(work, cluster)
   const entry = wallets.get(keyOf(address))
   if (event.type === 'ADD_WALLET') {
-    if (entry || wallets.size >= work.rules.maxClusterWallets) throw misfit()
+    if (entry || wallets.size >= MOST_WALLETS) throw misfit()
     const { name, isVerified, isBackedUp } = event
     const [isPrivate, createdSeq, updatedSeq] = [false, seq, seq]
     setWallet(work, { cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq })

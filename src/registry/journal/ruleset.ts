@@ -14,6 +14,9 @@ const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
  */
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 
+/** Wallets of a cluster at most, by any version. */
+export const MOST_WALLETS = Math.max(...RULESETS.map((rules) => rules.maxClusterWallets))
+
 /** Version of new entries, with its rules. */
 export const RULESET_VERSION = RULESETS.length
 export const RULES = rulesetOf(RULESET_VERSION)
@@ -22,5 +25,5 @@ export const RULES = rulesetOf(RULESET_VERSION)
 export function rulesetOf(version: number): Ruleset {
   const rules = RULESETS[version - 1]
   if (rules) return rules
-  throw new RangeError(`ruleset ${version} of a journal entry is unknown: this version of clusterd is too old`)
+  throw new RangeError(`this version of clusterd does not know ruleset ${version} of a journal entry`)
 }
