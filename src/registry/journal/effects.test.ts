@@ -112,6 +112,22 @@ describe('the bytes that journals hold', () => {
     )
   })
 
+  it('of a signed change, by event', () => {
+    const seen = { cluster: 2, name: 'a', wallet: Buffer.from('01ff', 'hex') }
+    const [cluster, name, wallet] = ['0000000000000002', '0161', '0201ff']
+    const events: Record<string, ChangeEvent> = {
+      [`01${cluster}`]: { type: 'CREATE_CLUSTER', cluster: 2 },
+      [`02${cluster}${name}${wallet}0100`]: { type: 'ADD_WALLET', ...seen, isVerified: true, isBackedUp: false },
+      [`03${cluster}${name}${wallet}00`]: { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: false },
+      [`04${cluster}${name}${wallet}01`]: { type: 'VERIFY_WALLET', ...seen, isVerified: true },
+      [`05${cluster}${wallet}`]: { type: 'REMOVE_WALLET', cluster: 2, wallet: seen.wallet },
+      [`06${cluster}${wallet}`]: { type: 'BACKUP_WALLET', cluster: 2, wallet: seen.wallet },
+      [`07${cluster}0000000000000003${name}`]: { type: 'TRANSFER_NAME', cluster: 2, from: 3, name: 'a' },
+    }
+    const hex = (event: ChangeEvent) => encodeChangeEffects({ cluster: 2, events: [event] }).toString('hex')
+    expect(Object.values(events).map(hex)).toEqual(Object.keys(events).map((bytes) => `01${cluster}${bytes}`))
+  })
+
   it('of a registration', () => {
     const hex = (given: CommunityEffects) => encodeCommunityEffects(given).toString('hex')
     expect(hex({ outcome: 'registered', cluster: 258 })).toBe('0101010000000000000102')
