@@ -35,6 +35,10 @@ describe('pay_community', () => {
     expect(refused(club.pay(1n, { community: word(text) }))).toBe('MalformedName')
   })
 
+  it.each([0x7f, 0x80, 0xad, 0xe4, 0xff])('takes no name with the byte %i', (byte) => {
+    expect(refused(club.pay(1n, { name: Buffer.concat([Buffer.from([0x61, byte])], 32) }))).toBe('MalformedName')
+  })
+
   it('takes every name that is one', () => {
     for (const [i, text] of wellFormed.entries()) ok(club.pay(BigInt(i), { name: word(text) }))
   })

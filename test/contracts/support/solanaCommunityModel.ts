@@ -1,5 +1,6 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_PROGRAM } from '../../../src/chains/solana/tokens.js'
+import { isNameWord } from '../../support/names.js'
 import { base58Of, NOW, RECLAIM_SECONDS, type SolanaWorld } from './solana.js'
 import { COMMUNITY_PAYMENT_BYTES, TOKEN_ACCOUNT_BYTES } from './solanaCommunity.js'
 import { type Accounts, accountsReader, littleEndian, sequencesOf, sums } from './solanaModelParts.js'
@@ -44,8 +45,6 @@ export interface Addresses {
 
 export type CommunityModel = ReturnType<typeof createCommunityModel>
 
-const NAME = /^(?:2d|3\d|5f|6[1-9a-f]|7[0-9a])+?(?:00)*$/
-const NOT_DIGITS = /^(?:..)*?3[a-f]/
 const TERMS_HEX = 288
 const ZERO = '0'.repeat(64)
 
@@ -80,7 +79,7 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     if (!signs(payer) || !writes(payer, state, payment) || stateAccount !== state || systemProgram !== system)
       return undefined
     if (!isLog(accounts.at(-2), accounts.at(-1))) return undefined
-    if (![community, word].every((one) => NAME.test(one) && !NOT_DIGITS.test(one))) return undefined
+    if (![community, word].every((one) => isNameWord(Buffer.from(one, 'hex')))) return undefined
     if (recipient === ZERO || amount === 0n) return undefined
     if (payment !== known.payments.get(`${payer} ${own}`) || open.has(payment)) return undefined
     const one = isToken ? known.mints.get(mint) : undefined
