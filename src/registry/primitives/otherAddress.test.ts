@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressToWord, decodeWallet, parseAddress, parseWallet } from './address.js'
-import { parseOther } from './otherAddress.js'
+import { addressToWord, decodeWallet, parseAddress, parseWallet, type Wallet } from './address.js'
+import { OTHER_TYPES, parseOther } from './otherAddress.js'
 
 /** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
 const KNOWN: readonly (readonly [type: string, text: string])[] = [
@@ -21,7 +23,20 @@ const KNOWN: readonly (readonly [type: string, text: string])[] = [
   ['aptos', `0x${'0'.repeat(63)}1`],
 ]
 
+/** Wallets in the vectors of every kind of signatures, of chains that can't pay. */
+const folder = join(import.meta.dirname, '../../../test/vectors/auth')
+const SIGNERS = readdirSync(folder)
+  .flatMap((file) => [JSON.parse(readFileSync(join(folder, file), 'utf8'))].flat())
+  .filter(({ wallet, isValid }) => isValid && parseAddress(wallet) === 'unsupported_address')
+  .map(({ wallet }) => [wallet] as const)
+
 describe('addresses of other chains', () => {
+  it.each(SIGNERS)('%s, which signs, is of a type that we name, and is stored', (text) => {
+    const known = parseOther(text)!
+    expect([...OTHER_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(known.type)
+    expect(decodeWallet((parseWallet(text) as Wallet).bytes)).toMatchObject(known)
+  })
+
   it.each(KNOWN)('%s: %s', (type, text) => {
     expect(parseOther(text)).toEqual({ type, text })
     const wallet = parseWallet(text)
