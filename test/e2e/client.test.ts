@@ -247,6 +247,18 @@ describe('signing in', () => {
 })
 
 describe('the deprecated routes', () => {
+  it('answer in their old shapes', async () => {
+    const address = owner.address.toLowerCase()
+    const params = { name: clubName }
+    expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toHaveLength(1)
+    const body = { sender: owner.address, names: [{ name: freshName() }], network: '1' }
+    expect(await client.request('POST', '/v0.1/register', { body })).toMatchObject({ bridgeFee: '0' })
+    const wallet = { address, name: `${clubName}/main` }
+    const path = '/v0.1/address/{name}/{addressName}'
+    expect(await client.request('GET', path, { params: { ...params, addressName: 'main' } })).toMatchObject(wallet)
+    expect(await client.request('POST', '/v0.1/name/addresses', { body: [address] })).toEqual([wallet])
+  })
+
   it('change and sign in as they did', async () => {
     const params = { name: clubName }
     const update = [{ address: friend.address, name: 'mate' }]
@@ -260,5 +272,15 @@ describe('the deprecated routes', () => {
     const { token } = await client.request('POST', '/v0.1/auth/token', { body })
     expect(await client.request('POST', '/v0.1/auth/key', { body })).toMatchObject({ token })
     expect(await clientOf({ token }).request('POST', '/v0.1/auth/validate')).toMatchObject({ isValid: true })
+  })
+
+  it('serve communities on the testnet', async () => {
+    const testnet = clientOf({ testnet: true, token: friendly.token! })
+    const clusterName = world().seeds.testnet!.communities!.open.name
+    const names = { clusterName, walletName: freshName('c') }
+    const requirements = '/v0.1/community/check/requirements/{clusterName}'
+    const asked = { params: { clusterName }, query: { walletAddress: friend.address } }
+    expect(await testnet.request('GET', requirements, asked)).toMatchObject({ isRequirementsMet: true })
+    expect(await testnet.request('POST', '/v0.1/community/register', { body: names })).toEqual(names)
   })
 })
