@@ -52,8 +52,8 @@ const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
 
-/** Measurements of how fast a daemon or Patroni notices an outage: on quick cores beside others. */
-const ALONE = isQuick ? [] : ['test/recovery/outage.test.ts', 'test/failover/**/*.test.ts']
+/** Measurements of how fast a daemon notices an outage: on quick cores beside others. */
+const ALONE = isQuick ? [] : ['test/recovery/outage.test.ts']
 
 export default defineConfig({
   test: {
@@ -69,7 +69,7 @@ export default defineConfig({
           isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...SHARED, ...WORLDS, ...CHAINS],
-          maxWorkers: filesAtOnce(3),
+          maxWorkers: filesAtOnce,
           sequence: { groupOrder: 0 },
         },
       },
@@ -80,7 +80,7 @@ export default defineConfig({
           name: 'chains',
           isolate: false,
           include: CHAINS,
-          maxWorkers: filesAtOnce(3),
+          maxWorkers: filesAtOnce,
           sequence: { groupOrder: 0 },
         },
       },
@@ -95,7 +95,7 @@ export default defineConfig({
           include: SHARED,
           globalSetup: ['test/setup/globalSetup.ts'],
           setupFiles: [...shared.setupFiles, 'test/setup/wakeWorld.ts'],
-          maxWorkers: filesAtOnce(2),
+          maxWorkers: filesAtOnce,
           sequence: { groupOrder: 1 },
         },
       },
@@ -107,7 +107,7 @@ export default defineConfig({
           isolate: false,
           include: WORLDS,
           exclude: ALONE,
-          maxWorkers: filesAtOnce(2),
+          maxWorkers: filesAtOnce,
           sequence: { groupOrder: 2 },
         },
       },

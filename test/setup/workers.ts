@@ -1,8 +1,6 @@
 /** Processor time of the work below, ms, under which a core counts as quick. */
 const QUICK_MS = 32
 const TRIES = 4
-/** Test files at once on quick cores. */
-const QUICK_FILES = 4
 
 /** A piece of work such as a fold's: texts, a Map, integers. @returns processor time that it took, ms */
 function workMs(): number {
@@ -20,8 +18,7 @@ function workMs(): number {
 export const isQuick = Math.min(...Array.from({ length: TRIES }, workMs)) < QUICK_MS
 
 /**
- * Test files that run at once. Most of their time goes to waiting for blocks and for time limits, the more of it the
- * quicker the cores are: files more keep quick ones busy, and would make slow ones miss those limits.
- * @param least on any machine of two cores
+ * Test files of a project that run at once. Most of their time goes to waiting for blocks and for time limits, the more
+ * of it the quicker the cores are: files more keep quick ones busy, and would make slow ones miss those limits.
  */
-export const filesAtOnce = (least: number): number => (isQuick ? QUICK_FILES : least)
+export const filesAtOnce = isQuick ? 4 : 3
