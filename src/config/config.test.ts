@@ -37,6 +37,7 @@ describe('the chains file', () => {
     [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],
     [{ rpcUrls: ['ftp://x'] }, /chains\[0\]\.rpcUrls\[0\]: must be an http\(s\) URL/],
     [{ contract: '0x12' }, /chains\[0\]\.contract: must be 0x and 40 hex digits/],
+    [{ confirmation: { blocks: -1 } }, /chains\[0\]\.confirmation/],
     [{ communityPayments: '0x12' }, /chains\[0\]\.communityPayments: must be 0x and 40 hex digits/],
     [
       { communityPayments: `0x${'cd'.repeat(20)}`, watchOnly: {} },

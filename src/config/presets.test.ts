@@ -46,6 +46,7 @@ describe('a preset', () => {
     const own = { genesisHash: `0x${'0b'.repeat(32)}`, endpoint: CONTRACT, eid: 7, confirmation: { blocks: 3 } }
     const more = { gasToken: { symbol: 'X', decimals: 18 }, explorer: 'https://explorer.example' }
     expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
+    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toBe('safe')
   })
 
   it.each([true, false])('gives nothing to a chain of another id (local: %s)', (local) => {

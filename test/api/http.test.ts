@@ -11,9 +11,7 @@ const alice = randomAddress()
 const name = freshName()
 
 const world = useApi({ log: logInto(logged) })
-beforeAll(async () => {
-  await world.append('mainnet', [bid({ from: alice, name })])
-})
+beforeAll(() => world.append('mainnet', [bid({ from: alice, name })]))
 
 interface Raw {
   status: number

@@ -6,9 +6,7 @@ const alice = randomAddress()
 const [first, later] = [freshName(), freshName()]
 
 const world = useApi()
-beforeAll(async () => {
-  await world.append('mainnet', [bid({ from: alice, name: first })])
-})
+beforeAll(() => world.append('mainnet', [bid({ from: alice, name: first })]))
 
 describe('answers that were given before', () => {
   it('are kept over private changes: that one is read again would tell when those come', async () => {

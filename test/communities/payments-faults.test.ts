@@ -14,9 +14,7 @@ import { useWorld } from '../support/useWorld.js'
 import { startCommunityWorld } from './communityWorld.js'
 
 const at = useWorld(() => startCommunityWorld(['club']))
-beforeAll(async () => {
-  await at.configure('club', { prices: [at.price('1', 1_000n), at.price('8453', 1_000n)] })
-})
+beforeAll(() => at.configure('club', { prices: [at.price('1', 1_000n), at.price('8453', 1_000n)] }))
 beforeEach(async () => {
   at.world.aheadMs = 0
   await at.world.hub.test.setAutomine(true)

@@ -84,7 +84,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(fs.existsSync(stack.home)).toBe(false)
   })
 
-  it('is the chains that are asked for; another one later joins them', async () => {
+  it('is the chains that are asked for; another one later joins them; a part that dies is reported', async () => {
     const home = path.join(base, 'chains')
     const first = await start({ home, chains: ['1'] })
     expect(first.networks).toEqual({ mainnet: { hub: expect.anything(), ens: expect.anything(), spokes: [] } })
@@ -108,6 +108,8 @@ describe('startStack', { timeout: 180_000 }, () => {
     await third.stop()
     const fourth = await start({ home, chains: ['1', '10'] })
     expect(fourth.networks).toEqual(second.networks)
+    process.kill(fourth.daemon.pid, 'SIGKILL')
+    expect(await fourth.failed).toContain('the daemon has ended')
   })
 
   it('refuses a spoke without its hub, a chain that it does not know, and blocks in no time', async () => {
@@ -128,13 +130,11 @@ describe('startStack', { timeout: 180_000 }, () => {
     },
   )
 
-  it('uses a database that it is given, leaves it running, and reports that a part has died', async () => {
+  it('uses a database that it is given, and leaves it running', async () => {
     const server = await startPostgres({ dataDir: path.join(base, 'given') })
     running.push(server)
     const stack = await start({ chains: ['1'], databaseUrl: await createDatabase(server.url, 'given') })
     expect(stack.postgres).toBeUndefined()
-    process.kill(stack.daemon.pid, 'SIGKILL')
-    expect(await stack.failed).toContain('the daemon has ended')
     await stack.stop()
     expect(isAlive(server.pid)).toBe(true)
   })

@@ -29,9 +29,7 @@ beforeAll(async () => {
   pool = server.pool
   await pool.query('CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)')
 })
-afterEach(async () => {
-  await Promise.all(processes.splice(0).map((process) => process.stop()))
-})
+afterEach(() => Promise.all(processes.splice(0).map((process) => process.stop())))
 
 interface Process {
   proxy: TcpProxy
