@@ -6,9 +6,9 @@ import { withNetwork } from '../values.js'
 const webhooks = lazily(() => import('./webhooks.js'))
 
 const HELP = `
-A message is a POST of { "type": "events", "items": […], "resume": "…" } with the headers webhook-id, webhook-timestamp and
-webhook-signature (standardwebhooks.com). Messages come in order, each at least once, until the answer is 2xx:
-docs/use/webhooks.md says how to check one.`
+A message is a POST of JSON with the headers webhook-id, webhook-timestamp and webhook-signature (standardwebhooks.com).
+Messages come in order, each at least once, until the answer is 2xx:
+docs/use/webhooks.md says what one holds and how to check it.`
 
 /** `clusterd webhooks …`: where the public feed is sent. */
 export function addWebhookCommands(program: Command): void {
