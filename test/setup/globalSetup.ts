@@ -9,7 +9,7 @@ import { recordGolden } from '../golden/journal.js'
 import { builtProgram } from './built.js'
 import { expectSharedWorld, shareWorld, signalSharedWorld } from './signals.js'
 
-const BLOCK_MS = 200
+const BLOCK_MS = 300
 
 declare module 'vitest' {
   export interface ProvidedContext {
