@@ -20,7 +20,7 @@ const LONG_FILE_LINES = 350
 const FULL_FOLDER_FILES = 15
 /** Ceilings of the whole: never raised. */
 const PRODUCT_LINES = 47_000
-const TRACKED_LINES = 127_300
+const TRACKED_LINES = 127_000
 const TEST_LINES = 58_700
 /** Columns that a line of src has on average: nothing is saved by squeezing. */
 const MEAN_WIDTH = 43
