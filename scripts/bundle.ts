@@ -57,7 +57,12 @@ const inEnglish: Plugin = {
 const NAVIGATOR = { navigator: '{ "userAgent": "Node.js" }' }
 
 /** How libraries are bundled, in a build and for tests. */
-export const LEANER = { define: NAVIGATOR, plugins: [ownFetch, inEnglish] }
+export const LIBRARIES = {
+  ...BUNDLED,
+  banner: { js: REQUIRE },
+  define: NAVIGATOR,
+  plugins: [ownFetch, inEnglish],
+}
 
 const isLibrary = (name: string): boolean => !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
@@ -96,8 +101,7 @@ export async function bundleLibraries(folder: string): Promise<void> {
   const { metafile } = await build({
     entryPoints: [...taken.keys()].map((library) => join(target, fileOf(library))),
     ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
-    ...{ ...BUNDLED, external: EXTERNAL, banner: { js: REQUIRE }, metafile: true },
-    ...LEANER,
+    ...{ ...LIBRARIES, external: EXTERNAL, metafile: true },
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }

@@ -53,7 +53,7 @@ export const testProgram = (program: string): Promise<string> => builtProgram(in
 
 async function build(folder: string): Promise<void> {
   // loaded by the one worker that builds
-  const [esbuild, { LEANER }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
+  const [esbuild, { LIBRARIES }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
   await esbuild.build({
@@ -62,18 +62,10 @@ async function build(folder: string): Promise<void> {
       ...TEST_PROGRAMS.map((program) => ({ in: join(ROOT, `${program}.ts`), out: program })),
     ],
     outdir: fresh,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
+    ...LIBRARIES,
     // modules loaded by path, and native ones, stay in place
     external: ['pino', 'pino-pretty', 'pg-native', 'vitest', 'litesvm', 'esbuild'],
-    banner: {
-      js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
-    },
-    ...{ ...LEANER, plugins: [inPlace(folder), ...LEANER.plugins] },
-    logLevel: 'error',
+    plugins: [inPlace(folder), ...LIBRARIES.plugins],
   })
   await esbuild.stop()
   renameSync(fresh, folder)
