@@ -127,7 +127,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
 /** As `EvmRefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
   call: Call,
-  { contract, ...margin }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
+  { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
   to: Hex | null,
 ): Promise<UnsignedTransaction | null> {
@@ -140,7 +140,7 @@ export async function withdrawalOnSpoke(
   return {
     ...{ type: 'evm', to: contract },
     data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
-    value: withMargin(fee, margin),
+    value: withMargin(fee, { bridgeMarginPercent }),
   }
 }
 
