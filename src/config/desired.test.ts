@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
-import { bridgeConfirmations } from './confirmation.js'
 import { desiredOf } from './desired.js'
 import { presetOf } from './presets.js'
 
@@ -38,11 +37,7 @@ describe('desired', () => {
     expect(hub).toMatchObject({
       ...{ label: '11155111', role: 'hub', owner: OWNER, relayer: RELAYER, pauser: address(0), hasPayments: true },
       ...{ minimumWei: 10n ** 16n, deliverLimitWei: 10n ** 18n, reclaimSeconds: 604_800n, contract: null },
-      bridge: {
-        requiredDvns: [LAYER_ZERO.dvn],
-        executor: LAYER_ZERO.executor,
-        confirmations: bridgeConfirmations(undefined),
-      },
+      bridge: { requiredDvns: [LAYER_ZERO.dvn], executor: LAYER_ZERO.executor, confirmations: 64 },
     })
     expect(spoke).toMatchObject({ label: '17000', endpoint: expect.stringMatching(/^0x/), eid: 40_217 })
     expect(desired({ hub: { messageLib: address(9) } }, false).map(({ bridge }) => bridge)).toEqual([null, null])
@@ -51,7 +46,7 @@ describe('desired', () => {
   it('of a chain come before those of its network', () => {
     const [hub, spoke] = desired({ spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } } })
     expect([hub!.owner, spoke!.owner, spoke!.relayer, spoke!.hasPayments]).toEqual([OWNER, B, RELAYER, false])
-    expect(spoke!.bridge!.confirmations).toBe(bridgeConfirmations({ blocks: 3 }))
+    expect(spoke!.bridge!.confirmations).toBe(3)
   })
 
   it('name verifiers once each, ascending', () => {

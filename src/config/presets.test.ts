@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { NETWORK_LABELS } from '../registry/primitives/network.js'
-import { defaultConfirmation } from './confirmation.js'
 import { labelsOf, parseChainsFile, presetOf, readChains, readDraft } from './index.js'
 
 const CONTRACT = `0x${'0a'.repeat(20)}`
@@ -38,25 +37,28 @@ describe('a preset', () => {
   it('fills what a chain leaves out: label, role, RPC URLs and the contract are enough', () => {
     const { layerZero: _, ...known } = presetOf('8453')!
     expect(chainsOf(hub, spoke)[1]).toMatchObject(known)
-    expect(chainsOf(hub)[0]).toMatchObject({ network: 'mainnet', chainId: 1, eid: 30_101 })
-    expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toBe(defaultConfirmation('hub', '8453'))
+    expect(chainsOf(hub)[0]).toMatchObject({ network: 'mainnet', chainId: 1, eid: 30_101, confirmation: 'finalized' })
   })
 
   it('gives way to what a chain says', () => {
     const own = { genesisHash: `0x${'0b'.repeat(32)}`, endpoint: CONTRACT, eid: 7, confirmation: { blocks: 3 } }
     const more = { gasToken: { symbol: 'X', decimals: 18 }, explorer: 'https://explorer.example' }
     expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
-    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toBe('safe')
   })
 
   it.each([true, false])('gives nothing to a chain of another id (local: %s)', (local) => {
     const [, local8453] = chainsOf(hub, { ...spoke, chainId: 900_008_453, local })
     expect(local8453).toMatchObject({
-      ...{ network: 'mainnet', chainId: 900_008_453, confirmation: defaultConfirmation('spoke', undefined) },
+      ...{ network: 'mainnet', chainId: 900_008_453, confirmation: { blocks: 10 } },
       ...{ genesisHash: undefined, endpoint: undefined, eid: undefined, explorer: undefined },
     })
     const [bnb] = chainsOf({ ...hub, label: '56', chainId: 5 })
     expect(bnb!.gasToken.symbol).toBe('ETH')
+  })
+
+  it('has a hub wait for finality wherever it is', () => {
+    expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toBe('finalized')
+    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toBe('safe')
   })
 
   it('gives the genesis of Solana’s own cluster to that of a public hub alone', () => {

@@ -14,7 +14,7 @@ const clusterOf = async (id: string, as?: Member) =>
   (await (as ? as.call('GET', `/v1/clusters/id/${id}`) : world.get(`/v1/clusters/id/${id}`))).body
 const walletsOf = async (id: string, as?: Member): Promise<Record<string, unknown>[]> =>
   (await clusterOf(id, as)).wallets
-const events = async (): Promise<{ id: string; type: string; from: string; data: Record<string, unknown> }[]> => {
+const events = async (): Promise<{ type: string; from: string; data: Record<string, unknown> }[]> => {
   const { body } = await world.get('/v1/events?orderBy=newest&limit=20')
   return body.items.reverse()
 }
@@ -47,28 +47,34 @@ describe('a cluster', () => {
     expect((await walletsOf(body.id)).map(({ name }) => name).sort()).toEqual(['main', 'main-2'])
     expect(await walletsOf(body.id, alice)).toHaveLength(3)
     expect(await bob.verify(body.id)).toMatchObject(ok)
+    expect((await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address])).toEqual([
+      ['CREATE_CLUSTER', undefined, undefined],
+      ['ADD_WALLET', 'main-2', alice.address],
+      ['ADD_WALLET', 'main', bob.address],
+      ['VERIFY_WALLET', undefined, bob.address],
+    ])
   })
 
   it('takes changes from its verified wallets, each with its event, and repeats without one', async () => {
     const [alice, bob] = [await member(), await member()]
     const id = await alice.create()
     const bobs = [{ address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false }]
-    const steps: [() => Promise<Reply>, string, string?][] = [
-      [() => add(alice, bobs), 'ADD_WALLET', 'bob'],
-      [() => bob.verify(id), 'VERIFY_WALLET'],
-      [() => bob.rename(bob.address, 'BOB-2'), 'UPDATE_WALLET_NAME', 'bob-2'],
-      [() => alice.confirm(bob.address), 'BACKUP_WALLET'],
-      [() => alice.remove(bob.address), 'REMOVE_WALLET'],
+    const data = { address: bob.address, cluster_id: id }
+    const added = { ...data, name: 'bob', is_verified: false, is_backed_up: false }
+    const steps: [() => Promise<Reply>, object][] = [
+      [() => add(alice, bobs), { type: 'ADD_WALLET', from: alice.address, data: added }],
+      [() => bob.verify(id), { type: 'VERIFY_WALLET', from: bob.address, data }],
+      [() => bob.rename(bob.address, 'BOB-2'), { type: 'UPDATE_WALLET_NAME', data: { ...data, name: 'bob-2' } }],
+      [() => alice.confirm(bob.address), { type: 'BACKUP_WALLET', data }],
+      [() => alice.remove(bob.address), { type: 'REMOVE_WALLET', data }],
     ]
-    for (const [step, type, name] of steps) {
-      const before = (await events()).map((event) => event.id)
+    for (const [step, event] of steps) {
+      const before = await events()
       expect(await step()).toMatchObject(ok)
       const after = await events()
-      const made = after.filter((event) => !before.includes(event.id))
-      expect(made.map((event) => [event.type, event.data.address, event.data.name])).toContainEqual([
-        ...[type, bob.address, name],
-      ])
-      if (type === 'REMOVE_WALLET') break
+      expect(after.at(-1)).toMatchObject(event)
+      expect(after.at(-2)).toEqual(before.at(-1))
+      if (step === steps[4]![0]) break
       expect(await step()).toMatchObject(ok)
       expect(await events()).toEqual(after)
     }
@@ -87,6 +93,11 @@ describe('a cluster', () => {
     await add(bob, [{ address: alice.address, name: 'alice' }])
     expect(await alice.remove(alice.address)).toMatchObject(refused(409, 'last_verified_wallet'))
     expect(await alice.verify(id)).toMatchObject(ok)
+    expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
+      ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
+      ...names.map((name) => ['TRANSFER_NAME', alice.address, { name, to: id, from_cluster_id: old }]),
+      ['VERIFY_WALLET', alice.address, { address: alice.address, cluster_id: id }],
+    ])
     expect((await world.get(`/v1/clusters/name/${names[1]}/`)).body.id).toBe(id)
     expect(await walletsOf(old)).toEqual([])
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { withMargin } from '../../src/chains/margins.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, until } from '../../src/testing/index.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
@@ -60,7 +59,7 @@ describe.each(CHAINS)('a registration from spoke $label, whose gas is $symbol', 
     const names = [{ name: freshName() }, { name: freshName(), amountWei: String(3n * BID_WEI + 1n) }]
     const quote = await quoteOn(label, sender, names)
     const delivered = ceilDiv((4n * BID_WEI + 1n) * price.numerator, price.denominator)
-    const bridgeFee = withMargin(base, { bridgeMarginPercent: 5 })
+    const bridgeFee = (base * 105n) / 100n
     const { contracts } = spokeOf(label)
     expect(quote).toEqual({
       type: 'evm',

@@ -144,12 +144,8 @@ describe('the client', () => {
     const airdrop = { params: { community: clubName } }
     await refused(member.request('GET', '/v1/airdrop/claim/{community}', airdrop), 'not_found')
     const assigned = { body: { community: clubName, name: 'bob' } }
-    await refused(
-      member.request('POST', '/v1/bundles/assign', assigned),
-      'forbidden',
-      'not_found',
-      'requirements_not_met',
-    )
+    for (const route of ['/v1/bundles/assign', '/bundles/assign'] as const)
+      await refused(member.request('POST', route, assigned), 'forbidden', 'not_found', 'requirements_not_met')
   })
 
   it('keeps API keys', async () => {

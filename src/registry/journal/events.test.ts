@@ -4,7 +4,13 @@ import { addressToWord } from '../primitives/address.js'
 import { bigIntToWord, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { encodeChange } from './change.js'
-import { encodeBidEffects, encodeChangeEffects, encodeCommunityEffects, NO_EFFECTS } from './effects.js'
+import {
+  type ChangeEvent,
+  encodeBidEffects,
+  encodeChangeEffects,
+  encodeCommunityEffects,
+  NO_EFFECTS,
+} from './effects.js'
 import {
   actorText,
   clustersOf,
@@ -78,13 +84,6 @@ describe('other rows and fields', () => {
     expect(publicEvents({ ...none, kind: 'minimum', body: bigIntToWord(1n) })).toEqual([])
     for (const kind of ['create_cluster', 'configure_community', 'register_community_name'] as const)
       expect(publicEvents({ ...none, kind })).toEqual([])
-    // a configuration has effects all the same
-    const effects = encodeChangeEffects({ cluster: 7, events: [] })
-    expect(publicEvents({ ...none, kind: 'configure_community', effects })).toEqual([])
-  })
-
-  it('a name that moves concerns two clusters', () => {
-    expect(clustersOf({ type: 'TRANSFER_NAME', cluster: 7, from: 8, name: 'foo' })).toEqual([7, 8])
   })
 
   it('ids name network, generation and number', () => {
@@ -96,6 +95,39 @@ describe('other rows and fields', () => {
     expect(actorText(ACTOR)).toBe(HOLDER)
     expect(actorText(null)).toBe(ZERO_ADDRESS)
     expect(ZERO_ADDRESS).toMatch(/^0x0{40}$/)
+  })
+})
+
+describe('public events of a signed change', () => {
+  const rowOf = (events: readonly ChangeEvent[]): FeedRow => ({
+    ...bidRow({ outcome: 'lost' }, events.length),
+    kind: 'add_wallets',
+    effects: encodeChangeEffects({ cluster: 7, events }),
+  })
+  const seen = { cluster: 7, name: 'cold', wallet: ACTOR }
+  const address = HOLDER
+
+  it('are those that it had, with what version 1 shows of each', () => {
+    const events: ChangeEvent[] = [
+      { type: 'ADD_WALLET', ...seen, isVerified: false, isBackedUp: true },
+      { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: true },
+      { type: 'VERIFY_WALLET', ...seen, isVerified: true },
+      { type: 'REMOVE_WALLET', cluster: 7, wallet: ACTOR },
+      { type: 'BACKUP_WALLET', cluster: 7, wallet: ACTOR },
+      { type: 'TRANSFER_NAME', cluster: 7, from: 8, name: 'foo' },
+    ]
+    expect(publicEvents(rowOf(events))).toEqual(events)
+    expect(dataOf(rowOf(events)).map(({ data }) => data)).toEqual([
+      { name: 'cold', address, cluster_id, is_verified: false, is_backed_up: true },
+      { name: 'cold', address, cluster_id },
+      ...[1, 2, 3].map(() => ({ address, cluster_id })),
+      { name: 'foo', to: cluster_id, from_cluster_id: `0x${'08'.repeat(32)}` },
+    ])
+    expect(events.map(clustersOf)).toEqual([[7], [7], [7], [7], [7], [7, 8]])
+  })
+
+  it('are none of a configuration, which has effects all the same', () => {
+    expect(publicEvents({ ...rowOf([]), kind: 'configure_community' })).toEqual([])
   })
 })
 
