@@ -162,7 +162,7 @@ describe('the table of abuse', () => {
     for (const pattern of [path, ...aliases]) {
       const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name]) => name!)
       for (const junk of ['%00', 'a%20b', '..%2f..%2fetc%2fpasswd', '__proto__', "'%20OR%201=1--", 'x'.repeat(3_000)])
-        for (const odd of [...names, ...Object.keys(query?.shape ?? {})]) {
+        for (const odd of [...names, ...Object.keys(query?.shape ?? {}), 'unknown']) {
           const asked = pattern.replace(/:(\w+)/g, (_, name) => (name === odd ? junk : words[GOOD[name] ?? 'club']!))
           const search = names.includes(odd) ? [] : [`${odd}=${junk}`]
           for (const more of [[], ['testnet=true']]) {
