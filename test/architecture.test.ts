@@ -94,9 +94,7 @@ function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
   return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly)
 }
 
-/**
- * `process` in any use but one that reaches its environment: `process.pid`, `{ process: … }`, a name of somebody else.
- */
+/** `process` in any use but for its environment: `process.pid`, `{ process: … }`, a name of somebody else. */
 function isTypeOrOther(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.name === node || parent.name.text !== 'env'

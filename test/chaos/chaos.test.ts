@@ -3,9 +3,7 @@ import { timesTooLong } from './lib/observer.js'
 import { describeRun, runChaos, type SoFar } from './lib/run.js'
 
 const SEED = 46
-/**
- * Start and settling come on top, about a minute in all. `npm run chaos -- --seed S --minutes M` goes on for longer.
- */
+/** Start and settling come on top, some minute in all. `npm run chaos -- --seed S --minutes M` goes on longer. */
 const RUN_MS = 25_000
 const DEADLINE_MS = 400_000
 

@@ -85,9 +85,7 @@ export function narrowScreen(): NarrowScreen {
     await screen.page.unrouteAll({ behavior: 'ignoreErrors' })
     expect(faults.splice(0)).toEqual([])
   })
-  afterAll(async () => {
-    await screen.browser?.close()
-  })
+  afterAll(() => screen.browser?.close())
   return screen
 }
 

@@ -37,9 +37,7 @@ beforeAll(async () => {
   const walletClient = createWalletClient({ chain: viemChain, account, transport: http(world.anvil.rpcUrl) })
   client = { walletClient, publicClient: world.public as DeployClient['publicClient'] }
 })
-afterAll(async () => {
-  await leadership.release()
-})
+afterAll(() => leadership.release())
 
 beforeEach(async () => {
   if (airdrop) await removeAirdrop(world.pool, 'mainnet', 'drop')

@@ -6,9 +6,7 @@ const world = useWorld(() => startApi())
 const alice = randomAddress()
 const [name, tx] = [freshName(), randomHash()]
 
-beforeAll(async () => {
-  await world.append('mainnet', [bid({ from: alice, name, tx })])
-})
+beforeAll(() => world.append('mainnet', [bid({ from: alice, name, tx })]))
 
 /** Asks as a client that has an answer already. @returns status and entity tag */
 async function ask(path: string, known?: string) {

@@ -13,9 +13,7 @@ const PAUSE_MS = 60_000
 const next = privateKeyToAccount(`0x${'6f'.repeat(32)}`)
 
 const world = useBridge()
-beforeAll(async () => {
-  await world.hub.test.setBalance({ address: next.address, value: parseEther('100') })
-})
+beforeAll(() => world.hub.test.setBalance({ address: next.address, value: parseEther('100') }))
 
 const countOf = async (signer: string): Promise<{ chain: number; stored: number }> => {
   const { rows } = await world.pool.query<{ signer: Buffer; next_nonce: string }>('SELECT * FROM relay_signers')

@@ -33,9 +33,7 @@ beforeAll(async () => {
   }
   writeFileSync(chains, JSON.stringify({ chains: [hub], solana: { mainnet: cluster } }))
 })
-afterAll(async () => {
-  await solana?.stop()
-})
+afterAll(() => solana?.stop())
 
 const run = (...args: string[]) => runAt(chains, 'solana', ...args)
 

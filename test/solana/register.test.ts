@@ -16,9 +16,7 @@ import type { LegacyTransaction } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
 
 const world = await useSolanaWorld()
-beforeAll(async () => {
-  await index()
-})
+beforeAll(() => index())
 
 /** Longer than the quotes of two seconds, which share one reading of prices and blockhash. */
 const SERVED_MS = 2_100

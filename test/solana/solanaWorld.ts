@@ -28,9 +28,7 @@ import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 const CALLER = new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url)
 const SLOT_MS = 40
 
-/**
- * A hub on anvil with price feeds, PostgreSQL, Surfpool with the registrar, the API: tests drive the watcher by hand.
- */
+/** A hub on anvil with price feeds, PostgreSQL, Surfpool with the registrar, the API: a test drives the watcher. */
 export interface SolanaWorld {
   hub: HubWorld
   solana: LocalSolana

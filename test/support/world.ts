@@ -82,9 +82,7 @@ export async function quoteOn(label: string, sender: Hex, names: Names, at: Some
   return body
 }
 
-/**
- * Quotes, signs and sends a registration on the chain of a label as a frontend would; answers the transaction's hash.
- */
+/** Quotes, signs and sends a registration on the chain of a label as a frontend does; answers the hash. */
 export async function registerOn(
   label: string,
   account: PrivateKeyAccount,

@@ -43,9 +43,7 @@ beforeAll(async () => {
     for (const { address } of [deployer, relayer]) await testClient.setBalance({ address, value: parseEther('10') })
   signing = [...writeKeystore(folder, 'deployer', deployerKey), '--yes']
 }, 60_000)
-afterAll(async () => {
-  await Promise.all([hub?.stop(), spoke?.stop()])
-})
+afterAll(() => Promise.all([hub?.stop(), spoke?.stop()]))
 
 interface ChainsJson {
   chains: { label: string; contract?: Hex; communityPayments?: Hex; startBlock?: number; [field: string]: unknown }[]

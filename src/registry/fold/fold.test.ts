@@ -57,9 +57,7 @@ const entryOf = (s: Step, i: number): Entry => ({
 })
 const entriesOf = (list: readonly Step[]): Entry[] => list.map(entryOf)
 
-/**
- * Tables as signed changes would have left them: a cluster of the private wallet, in which wallet 4 is a mere mention.
- */
+/** Tables as signed changes leave them: a cluster of the private wallet, in which wallet 4 is a mere mention. */
 function planted(): MemoryRegistry {
   const registry = emptyRegistry('mainnet', 1n)
   const owner = addressOfWord(WALLETS[PRIVATE]!)

@@ -23,8 +23,8 @@ const KNOWN: readonly (readonly [type: string, text: string])[] = [
   ['aptos', `0x${'0'.repeat(63)}1`],
 ]
 
-/** Wallets in the vectors of every kind of signatures, of chains that can't pay. */
 const folder = join(import.meta.dirname, '../../../test/vectors/auth')
+/** Wallets in the vectors of every kind of signatures, of chains that can't pay. */
 const SIGNERS = readdirSync(folder)
   .flatMap((file) => [JSON.parse(readFileSync(join(folder, file), 'utf8'))].flat())
   .filter(({ wallet, isValid }) => isValid && parseAddress(wallet) === 'unsupported_address')
