@@ -144,8 +144,9 @@ const PROVEN = new Set<string>([...BY_HEADER, 'bitcoin-p2tr'])
 export const bitcoin: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => PROVEN.has(type),
-  // segwit, or base58 of 25 bytes
-  stored: `${startsWith('bc1', 'tb1')}|^03(..){25,35}$`,
+  // segwit, or base58 of 25 bytes:
+  // 1 and 3, on testnets m, n and 2
+  stored: `${startsWith('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
   coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
   form: 'base64 of a witness (BIP-322 simple) or of the 65 bytes of BIP-137',
   read(text) {

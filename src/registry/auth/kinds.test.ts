@@ -77,8 +77,9 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
 
 /** Stored addresses of no kind, and such as no signer above has. */
 it.each([
-  ['G'.repeat(56), []],
+  ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', []],
   ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', []],
+  ['DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L', []],
   ['bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3', ['bitcoin']],
   [bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7))), ['cosmos']],
 ])('%s, stored, is of %j', (text, kinds) => {
