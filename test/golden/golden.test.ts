@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
@@ -11,25 +12,22 @@ import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**
- * The frozen journals: one with entries of every kind, taken from chains by the end-to-end tests, one with names that
- * move in slices while others write, a move that has ended and one that has not, and one with names assigned for
- * claims, one of them asked for twice. Bytes that were journalled once give the same tables, effects and events for
+ * The frozen journals: one taken from chains by the end-to-end tests, one with names that move in slices while others
+ * write, a move that has ended and one that has not, and one with names assigned for claims, one of them asked for
+ * twice. Bytes that were journalled once give the same tables, effects and events for
  * ever; the recordings never change.
  */
 const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
-const recorded = (name: string) => readGolden(join(import.meta.dirname, `${name}.json.gz`))
-const [first, moves, claims] = [recorded('journal'), recorded('moves'), recorded('claims')]
+const recordings = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.json.gz'))
+  .map((file) => ({ file, ...readGolden(join(import.meta.dirname, file)) }))
 
 it('the golden journals have entries of every kind', () => {
-  const entries = [...first.entries, ...moves.entries, ...claims.entries]
-  expect([...new Set(entries.map(({ kind }) => kind))].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
+  const kinds = recordings.flatMap(({ entries }) => entries.map(({ kind }) => kind))
+  expect([...new Set(kinds)].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
 })
 
-describe.each([
-  ['of every kind', first],
-  ['of moves', moves],
-  ['of claims', claims],
-])('the golden journal %s', (_, golden) => {
+describe.each(recordings)('the golden journal $file', (golden) => {
   const database = useDatabase()
   const rulesets = golden.entries.map(({ ruleset }) => ({ ruleset }))
 

@@ -4,8 +4,6 @@ import { NAME, NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from './nameRule.js'
 export const DEFAULT_WALLET_NAME = 'main'
 
 const ANY_CASE = new RegExp(`^${NAME_PATTERN}$`)
-/** Tells of each byte whether it is a letter of names: a table, since words are read once per log. */
-const IS_LETTER = Uint8Array.from({ length: 256 }, (_, byte) => Number(NAME.test(String.fromCharCode(byte))))
 
 export const parseName = (input: string): string | null => (ANY_CASE.test(input) ? input.toLowerCase() : null)
 
@@ -41,15 +39,12 @@ export function nameToWord(name: string): Buffer {
 
 /** Name in a bytes32 word, null for a malformed one (any bytes in a refused bid). */
 export function wordToName(word: Buffer): string | null {
-  let length = 0
-  for (; length < NAME_MAX_BYTES; length++) {
-    const byte = word[length]!
-    if (byte === 0) break
-    if (IS_LETTER[byte] !== 1) return null
-  }
-  if (length === 0) return null
+  const zero = word.indexOf(0)
+  const length = zero === -1 ? word.length : zero
+  const name = word.toString('latin1', 0, length)
+  if (!NAME.test(name)) return null
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null
-  return word.toString('latin1', 0, length)
+  return name
 }
 
 /** Name in a bytes32 word, the word in hex where it is malformed. */
