@@ -32,9 +32,14 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Started without its sandbox: root, as in containers, may not have one, and it loads nothing but our own page. */
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+let started: Promise<Browser> | undefined
+/**
+ * The one browser of a worker, which ends with it; a test file closes its contexts. Started without its sandbox: root,
+ * as in containers, may not have one, and it loads nothing but our own page.
+ */
 export const launch = (executablePath: string): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
+  (started ??= chromium.launch({ executablePath, args: ARGS }))
 
 export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
   if (!process.env.SCREENSHOTS) return
@@ -85,7 +90,7 @@ export function narrowScreen(): NarrowScreen {
     await screen.page.unrouteAll({ behavior: 'ignoreErrors' })
     expect(faults.splice(0)).toEqual([])
   })
-  afterAll(() => screen.browser?.close())
+  afterAll(() => screen.context?.close())
   return screen
 }
 

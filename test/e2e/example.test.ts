@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { keccak256 } from 'viem'
 import { build, type PreviewServer, preview } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const WAIT_MS = 30_000
 
 describe('examples/react-status', () => {
   const folder = useFolder()
-  let browser: Browser | undefined
+  let page: Page
   let server: PreviewServer
   beforeAll(async () => {
     await build({
@@ -32,7 +32,7 @@ describe('examples/react-status', () => {
     server = await preview({ root: EXAMPLE, build: { outDir: folder }, preview: { port: 0, host: '127.0.0.1' } })
   })
   afterAll(async () => {
-    await browser?.close()
+    await page?.close()
     await server?.close()
   })
 
@@ -48,8 +48,7 @@ describe('examples/react-status', () => {
   })
 
   it.runIf(executable)('looks up, and shows a status that moves', async () => {
-    browser = await launch(executable!)
-    const page: Page = await browser.newPage({ viewport: { width: 800, height: 700 } })
+    page = await (await launch(executable!)).newPage({ viewport: { width: 800, height: 700 } })
     page.setDefaultTimeout(WAIT_MS)
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))

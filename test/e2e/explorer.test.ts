@@ -24,7 +24,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     page = await context.newPage()
     noteFaults(page, faults)
   })
-  afterAll(() => browser?.close())
+  afterAll(() => context?.close())
 
   const open = (path: string) => page.goto(`${world().api}${path}`)
   const heading = (text: string | RegExp) => page.getByRole('heading', { level: 1, name: text }).waitFor()
@@ -176,6 +176,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
       await look(`dark-narrow-${shot}`)
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360)
     }
+    await dark.close()
   })
 
   it('breaks none of its own rules about what it may load', () => {

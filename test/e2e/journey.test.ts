@@ -40,7 +40,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     page = await open(context)
   })
   afterAll(async () => {
-    await browser?.close()
+    await context?.close()
     await daemon?.end()
   })
   endAtFirstFailure()
@@ -189,6 +189,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
       await look(`dark-narrow-${title.toLowerCase().replace(' ', '-')}`, tab)
       expect(await tab.evaluate('document.documentElement.scrollWidth'), title).toBeLessThanOrEqual(360)
     }
+    await dark.close()
   })
 
   it('breaks no rule about what the pages may load', () => {

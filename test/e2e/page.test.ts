@@ -33,7 +33,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await addSolanaWallet(context, solana)
     page = await open(context)
   })
-  afterAll(() => browser?.close())
+  afterAll(() => context?.close())
   endAtFirstFailure()
 
   /** A tab on the page, whose errors and refused loads are noted. */

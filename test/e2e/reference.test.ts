@@ -25,7 +25,7 @@ describe.runIf(executable)('the reference at /docs', () => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(world().api)) faults.push(request.url())
     })
   })
-  afterAll(() => browser?.close())
+  afterAll(() => page?.close())
 
   it('lists the routes of both versions under its strict policy', async () => {
     const opened = await page.goto(`${world().api}/docs`)
