@@ -11,7 +11,7 @@ import { useDatabase } from '../support/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 
 /** Rows of each table. */
-const ROWS = 100_000
+const ROWS = 30_000
 const DAY_MS = 86_400_000
 const CHAIN = { network: 'testnet', chain: 1 } as const
 const signer = Buffer.alloc(20, 7)
