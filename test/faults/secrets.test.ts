@@ -148,7 +148,7 @@ it.each(INDISCRETIONS)(
     await expect.poll(isFailing, DEADLINE).toContain('} 1')
     const statuses = await askAll()
     expect(statuses).toContain(503)
-    expect(node.count()).toBeGreaterThan(before)
+    await expect.poll(() => node.count(), DEADLINE).toBeGreaterThan(before)
     node.be(null)
     await expect.poll(isFailing, DEADLINE).toContain('} 0')
     expect(found(logged())).toEqual([])
