@@ -1,27 +1,27 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { importFeed } from '../../src/cli/import.js'
+import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
-import { runCli } from '../support/cli.js'
+import { runCli, runHere } from '../support/cli.js'
+import { useFolder } from '../support/folder.js'
 import { serve } from '../support/httpServer.js'
 import { memberOf } from './members.js'
 import { mirrorOf, readFeed } from './mirror.js'
-import { bid, freshName, randomAddress, secondApi, START_MS, useApi } from './support.js'
+import { bid, freshName, randomAddress, START_MS, secondApi, useApi } from './support.js'
 import { walk } from './walk.js'
 
 const world = useApi()
-const file = join(tmpdir(), `clusterd-import-${process.pid}.jsonl.gz`)
+const file = join(useFolder(), 'feed.jsonl.gz')
 const open: pg.Pool[] = []
 let lines: string[]
 let checkpoint: string
 afterAll(async () => {
   for (const pool of open) await pool.end()
-  rmSync(file, { force: true })
 })
 
 const run = (database: string, ...args: string[]) => runCli(args, { DATABASE_URL: database })
@@ -29,8 +29,9 @@ const run = (database: string, ...args: string[]) => runCli(args, { DATABASE_URL
 /** Writes the feed of the world to the file. */
 async function exported(): Promise<void> {
   rmSync(file, { force: true })
-  const said = await run(world.postgres.url, 'journal', 'export', '--out', file, '--mainnet', '--json')
-  checkpoint = JSON.parse(said).networks[0].checkpoint
+  const asked = ['journal', 'export', '--out', file, '--mainnet', '--json']
+  const { stdout } = await runHere(addJournalCommands, asked, { DATABASE_URL: world.postgres.url })
+  checkpoint = JSON.parse(stdout).networks[0].checkpoint
   lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
 }
 
@@ -41,15 +42,16 @@ async function emptyDatabase(name: string): Promise<{ url: string; pool: pg.Pool
   return { url, pool }
 }
 
-/** Imports other lines than those of the file, in this process. */
-async function importLines(url: string, given: readonly string[]): Promise<void> {
-  const altered = `${file}.altered`
-  writeFileSync(altered, gzipSync(given.map((line) => `${line}\n`).join('')))
+/** Imports in this process. */
+async function importHere(url: string, from: string, checkpoint: readonly string[] = []): Promise<void> {
   vi.stubEnv('DATABASE_URL', url)
-  await importFeed(altered, {}).finally(() => {
-    vi.unstubAllEnvs()
-    rmSync(altered)
-  })
+  await importFeed(from, { checkpoint }).finally(() => vi.unstubAllEnvs())
+}
+
+/** Imports other lines than those of the file. */
+async function importLines(url: string, given: readonly string[]): Promise<void> {
+  writeFileSync(`${file}.altered`, gzipSync(given.map((line) => `${line}\n`).join('')))
+  await importHere(url, `${file}.altered`)
 }
 
 beforeAll(async () => {
@@ -147,16 +149,15 @@ describe('an import of an export', () => {
     ]
     for (const [given, why] of refused) await expect(importLines(url, given)).rejects.toThrow(why)
     const wrong = `0x${'12'.repeat(32)}`
-    await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow('not the checkpoint expected')
+    await expect(importHere(url, file, [wrong])).rejects.toThrow('not the checkpoint expected')
     writeFileSync(`${file}.cut`, readFileSync(file).subarray(0, -100))
-    await expect(run(url, 'import', `${file}.cut`)).rejects.toThrow('unexpected end of file')
-    rmSync(`${file}.cut`)
+    await expect(importHere(url, `${file}.cut`)).rejects.toThrow('unexpected end of file')
     const { rows } = await pool.query('SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM names) AS rows')
     expect(Number(rows[0].rows)).toBe(0)
     const server = await serve(({ url: path }, res) =>
       path === '/feed.jsonl.gz' ? res.end(readFileSync(file)) : res.writeHead(404).end(),
     )
-    await expect(run(url, 'import', `${server.url}/none`)).rejects.toThrow('answers with status 404')
+    await expect(importHere(url, `${server.url}/none`)).rejects.toThrow('answers with status 404')
     expect(await run(url, 'import', `${server.url}/feed.jsonl.gz`)).toContain(
       `${lines.length} of ${lines.length} events`,
     )
@@ -206,6 +207,6 @@ describe('an import of an export', () => {
   }, 60_000)
 
   it('is refused by a database with a journal of its own', async () => {
-    await expect(run(world.postgres.url, 'import', file)).rejects.toThrow('a journal of mainnet of its own')
+    await expect(importHere(world.postgres.url, file)).rejects.toThrow('a journal of mainnet of its own')
   })
 })

@@ -13,12 +13,16 @@ const LIMITS = {
   ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
 }
 
+let world: ApiWorld
 const worlds: ApiWorld[] = []
 async function limitedWorld(limits: Partial<typeof LIMITS>): Promise<ApiWorld> {
   const world = await startApi({ limits: { ...LIMITS, ...limits } })
   worlds.push(world)
   return world
 }
+beforeAll(async () => {
+  world = await limitedWorld({})
+})
 afterAll(() => Promise.all(worlds.map((world) => world.stop())))
 
 const codeOf = ({ status, body }: Reply) => [status, body.error]
@@ -37,11 +41,6 @@ async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): P
 }
 
 describe('changes of a wallet', () => {
-  let world: ApiWorld
-  beforeAll(async () => {
-    world = await limitedWorld({})
-  })
-
   it('cost each event that they make, one at least', async () => {
     const member = await memberOf(world)
     const other = randomAddress()
@@ -183,7 +182,6 @@ describe('rules of a community', () => {
   })
 
   it('cost by their length, whose every version is read to judge a payment', async () => {
-    const world = await limitedWorld({})
     const [owner, community] = [await memberOf(world), freshName()]
     await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
     expect((await owner.call('PUT', `/v1/communities/${community}`, {})).status).toBe(200)

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeDeployData, type Hex, namehash, parseEther, zeroAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -10,12 +9,14 @@ import {
   testNameWrapperAbi as abi,
   testNameWrapperBytecode as bytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestNameWrapper.js'
+import { addContractCommands } from '../../src/cli/contracts/commands.js'
 import { type Chain, callsOf, startChain } from '../contracts/support/chain.js'
-import { runCli } from '../support/cli.js'
+import { runHere } from '../support/cli.js'
 import { ENS_CHAIN_ID, ensKey, nextEnsKey, RESOLVER as SAFE } from '../support/ens.js'
+import { useFolder } from '../support/folder.js'
 import { writeKeystore } from '../support/keystore.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'clusterd-ens-'))
+const folder = useFolder()
 const key = generatePrivateKey()
 const owner = privateKeyToAccount(key).address.toLowerCase() as Hex
 const signing = [...writeKeystore(folder, 'owner', key), '--yes']
@@ -30,10 +31,7 @@ beforeAll(async () => {
   wrapper = await chain.deploy(encodeDeployData({ abi, bytecode, args: [registry] }))
   await chain.testClient.setBalance({ address: owner, value: parseEther('1') })
 })
-afterAll(async () => {
-  await chain?.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => chain?.stop())
 
 /** Runs `clusterd contracts deploy --ens` of a name that `ens` of the chains file has, with these fields. */
 async function run({ parent = 'bundles.eth', fields = {}, args = signing, env = {} } = {}) {
@@ -43,10 +41,9 @@ async function run({ parent = 'bundles.eth', fields = {}, args = signing, env = 
   const deployment = { mainnet: { owner, relayer: owner } }
   writeFileSync(CLUSTERD_CHAINS, JSON.stringify({ chains: [hub], deployment, ens: { mainnet: entry } }))
   const site = { SITE_URL: 'https://bundles.example/', ENS_ADDRESS: ensKey.address }
-  return runCli(['contracts', 'deploy', '--ens', parent, ...args], { CLUSTERD_CHAINS, ...site, ...env }).then(
-    (out) => ({ code: 0, out }),
-    ({ code, stdout, stderr }) => ({ code: code as number, out: `${stdout}${stderr}` }),
-  )
+  const asked = ['contracts', 'deploy', '--ens', parent, ...args]
+  const { code, stdout, stderr } = await runHere(addContractCommands, asked, { CLUSTERD_CHAINS, ...site, ...env })
+  return { code, out: `${stdout}${stderr}` }
 }
 const unsigned = async (parent?: string) =>
   (await run({ ...(parent && { parent }), args: ['--unsigned'] })).out

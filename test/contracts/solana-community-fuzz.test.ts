@@ -18,8 +18,9 @@ import { type CommunityModel, createCommunityModel, type OpenPayment } from './s
 import { describeCall, mutateCall, mutation } from './support/solanaMutations.js'
 
 /** Calls of one history; `FUZZ_CALLS=100000` for a long run, `FUZZ_SEED` for the same again. */
-const STEPS = 1_000
-const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 500) / STEPS)
+const CALLS = Number(process.env.FUZZ_CALLS ?? 500)
+const STEPS = Math.min(1_000, CALLS)
+const RUNS = Math.ceil(CALLS / STEPS)
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED)
 const NUMBERS = [0n, 1n, 2n, 3n, 2n ** 64n - 1n]
 const KINDS = [

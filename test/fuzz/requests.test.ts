@@ -12,7 +12,7 @@ import { useWorld } from '../support/useWorld.js'
 import { type Document, type FuzzRequest, requests, resolve } from './requests.js'
 
 /** In `npm test` a short run of a seed; `npm run fuzz` sets both. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1_000)
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 600)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const IS_LONG = process.env.FUZZ_REQUESTS !== undefined
 const AT_ONCE = 8

@@ -9,7 +9,8 @@ import { useWorld } from '../support/useWorld.js'
 const CONFIRMATION_BLOCKS = 6
 /** Causes are older than any writer's clock, which otherwise decides an entry's time. */
 const AGE_S = 86_400
-const SEEDS = [1, 2]
+/** Of a history each: `CUT_SEEDS=1,2,3` for more. */
+const SEEDS = (process.env.CUT_SEEDS ?? '1').split(',').map(Number)
 const ACTIONS = 36
 /** Habits of indexers: the shares of actions after which one looks, and after which it is started again. */
 const HABITS = [

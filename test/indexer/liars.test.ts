@@ -14,7 +14,7 @@ import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
 /** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
-const RUNS = Number(process.env.LIES ?? 40)
+const RUNS = Number(process.env.LIES ?? 28)
 const SEED = Number(process.env.LIES_SEED ?? randomInt(2 ** 31))
 /** Blocks of a run that is read as a catch-up: more than are followed one by one. */
 const GAP = 70

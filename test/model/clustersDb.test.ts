@@ -14,6 +14,9 @@ import { type CommunityStep, communitySteps, entryOf, HIDING } from './community
 import { folded, LATE } from './lines.js'
 import type { MemoryRegistry } from './memoryRegistry.js'
 
+/** Histories that are tried: `MODEL_RUNS=200` for a long run. */
+const RUNS = Number(process.env.MODEL_RUNS ?? 15)
+
 const database = useDatabase()
 let pool: pg.Pool
 let hub: ChainRow
@@ -102,7 +105,7 @@ test('the database does as the rules in memory do, however the batches are cut, 
       await appendAll(entries, cuts)
       await expectTables(folded(entries))
     }),
-    { numRuns: 25, examples: [[[...HIDING], HIDING.map(() => 1)]] },
+    { numRuns: RUNS, examples: [[[...HIDING], HIDING.map(() => 1)]] },
   )
 })
 
@@ -117,6 +120,6 @@ test('after a rewind the tables are those that the fold of what is kept gives', 
       const kept = entries.filter(({ position }) => position?.chain !== hub.chain || position.block < block)
       await expectTables(folded(kept), 2)
     }),
-    { numRuns: 8 },
+    { numRuns: Math.ceil(RUNS / 3) },
   )
 })

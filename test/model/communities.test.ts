@@ -135,7 +135,7 @@ describe('communities', () => {
           expect({ ...other, wallets: [] }).toEqual({ ...single, wallets: [] })
         }
       }),
-      { numRuns: 40, examples: [[[...MOVING], [4]]] },
+      { numRuns: 25, examples: [[[...MOVING], [4]]] },
     )
   })
 })
@@ -151,7 +151,7 @@ describe('the feed', () => {
         })
         expect([...mirrorOf(feedOf(registry)).communityNames]).toEqual(known)
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -168,7 +168,7 @@ describe('the feed', () => {
         const { secret, open } = worldsOf(list)
         expect(feed(secret)).toEqual(feed(open))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 })

@@ -3,7 +3,8 @@ import { startHubWorld } from '../support/hubWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { runStatusModel } from './statusModel.js'
 
-const RUNS = 20
+/** `STATUS_RUNS=200` for a long run. */
+const RUNS = Number(process.env.STATUS_RUNS ?? 12)
 
 const world = useWorld(() => startHubWorld())
 

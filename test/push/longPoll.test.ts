@@ -8,7 +8,7 @@ import { alive } from './memory.js'
 
 /** Longer than anything here may take: a wait that ends by its time fails the test. */
 const WAIT_S = 30
-const POLLERS = 1_000
+const POLLERS = 400
 /** Heap and buffers of one that waits; the caller's own half is part of it. */
 const BYTES_EACH = 32 * 1024
 
@@ -30,12 +30,8 @@ async function pending(count = 1) {
     const tx = randomHash()
     return { tx, entry: bid({ from, name: freshName(), tx, block, logIndex: i }) }
   })
-  await world.tail('mainnet', [
-    tailBlock(
-      block,
-      bids.map(({ entry }) => entry),
-    ),
-  ])
+  const entries = bids.map(({ entry }) => entry)
+  await world.tail('mainnet', [tailBlock(block, entries)])
   return bids
 }
 

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { createWalletClient, type Hex, http, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
@@ -7,13 +5,14 @@ import { expect } from 'vitest'
 import { executeCall, verifyCall } from '../../src/chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../../src/chains/evm/bridge/packet.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { programCommand } from '../../src/testing/processes/programs.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
+import { runHere } from '../support/cli.js'
 
 /** Whom the hub hears over the bridge; while it hears nobody, every message reverts with `no_peer`. */
 export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>
@@ -24,14 +23,8 @@ export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>
 /** Runs `clusterd outbox` on a world's database. */
 export const outboxCommand =
   ({ postgres }: Pick<BridgeWorld, 'postgres'>) =>
-  async (...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> => {
-    const { command, args: cli } = await programCommand('cli')
-    const env = { ...process.env, DATABASE_URL: postgres.url }
-    return promisify(execFile)(command, [...cli, 'outbox', ...args], { env }).then(
-      (out) => ({ ...out, code: 0 }),
-      (error: { stdout: string; stderr: string; code: number }) => error,
-    )
-  }
+  (...args: string[]) =>
+    runHere(addOutboxCommands, ['outbox', ...args], { DATABASE_URL: postgres.url })
 
 const relayerClient = ({ hub }: BridgeWorld) =>
   createWalletClient({

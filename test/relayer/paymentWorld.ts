@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
@@ -23,6 +24,7 @@ import { outboxCommand } from './deliveries.js'
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
 export const LAMPORTS = 25_000_000n
 const SLOT_MS = 50
+const POLL_MS = 150
 export const RELEASE_AFTER_MS = 3_600_000
 
 export interface Paid {
@@ -131,13 +133,7 @@ export async function startPaymentWorld() {
     async restart(options: Partial<SolanaRelayerOptions> = {}): Promise<SolanaRelayer> {
       await bridge.restart()
       return new SolanaRelayer({
-        ...{
-          pool: bridge.pool,
-          network: 'mainnet',
-          chain,
-          signer,
-          releaseAfterMs: RELEASE_AFTER_MS,
-        },
+        ...{ pool: bridge.pool, network: 'mainnet', chain, signer, releaseAfterMs: RELEASE_AFTER_MS },
         epoch: bridge.epochOf('relay')!,
         clock: { nowMs: () => Date.now() + bridge.aheadMs, random: () => 0.5 },
         ...options,
@@ -155,7 +151,7 @@ export async function startPaymentWorld() {
         if ((await payer.step()) === 'idle') return
         // a payment's outcome, which the watcher reads, ends its job
         await world.watch()
-        await new Promise((resolve) => setTimeout(resolve, SLOT_MS))
+        await sleep(POLL_MS)
       }
       throw new Error('payouts did not end')
     },
@@ -192,7 +188,7 @@ export async function startPaymentWorld() {
       const child = runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
       let hasEnded = false
       void child.finally(() => (hasEnded = true))
-      while (!hasEnded) await Promise.all([world.watch(), new Promise((resolve) => setTimeout(resolve, SLOT_MS))])
+      while (!hasEnded) await Promise.all([world.watch(), sleep(POLL_MS)])
       return child
     },
     async stop() {

@@ -179,17 +179,8 @@ describe('a running payer', () => {
     const [{ signal }, loops] = [stopping, new Loops()]
     const listener = createListener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
-      ...{
-        missingKeys: [],
-        loops,
-        listener,
-        leases: pool,
-        pool,
-        network: 'mainnet',
-        targets: [],
-        account: null,
-        signal,
-      },
+      ...{ missingKeys: [], loops, listener, leases: pool, pool, network: 'mainnet' },
+      ...{ targets: [], account: null, signal },
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       solana: {

@@ -1,15 +1,16 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { addSolanaCommands } from '../../src/cli/solana/commands.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { confirmSolana, sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
 
 /** `clusterd solana …` against a local cluster: what it prints is signed here and sent. */
@@ -27,21 +28,15 @@ beforeAll(async () => {
   const [contract, feed] = [`0x${'11'.repeat(20)}`, `0x${'0f'.repeat(20)}`]
   chains = join(folder, 'chains.json')
   const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'], contract, local: true }
-  const cluster = {
-    ...{ rpcUrls: [solana.rpcUrl], programId: solana.programId },
-    feeds: { solUsd: feed, ethUsd: feed },
-  }
+  const feeds = { solUsd: feed, ethUsd: feed }
+  const cluster = { rpcUrls: [solana.rpcUrl], programId: solana.programId, feeds }
   writeFileSync(chains, JSON.stringify({ chains: [hub], solana: { mainnet: cluster } }))
 })
 afterAll(() => solana?.stop())
 
-const run = (...args: string[]) => runAt(chains, 'solana', ...args)
-
-async function runAt(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  const { command, args: cli } = await programCommand('cli')
-  const env = { ...process.env, CLUSTERD_CHAINS: file }
-  return promisify(execFile)(command, [...cli, ...args], { env }).catch((error) => error)
-}
+const runAt = (file: string, ...args: string[]) =>
+  runHere(addSolanaCommands, ['solana', ...args], { CLUSTERD_CHAINS: file })
+const run = (...args: string[]) => runAt(chains, ...args)
 
 /** Runs a command that is killed when it says that it has written ten pieces. */
 async function killed(file: string, ...args: string[]): Promise<void> {
@@ -116,7 +111,7 @@ describe('clusterd solana', () => {
     const keyFile = join(folder, 'payer.json')
     writeFileSync(keyFile, JSON.stringify([...payer.secretKey]))
     const key = ['--keypair', keyFile, '--yes']
-    const at = (...args: string[]) => runAt(draft, 'solana', ...args)
+    const at = (...args: string[]) => runAt(draft, ...args)
 
     await killed(draft, 'deploy', ...key)
     const { stdout, stderr } = await at('deploy', ...key)
@@ -148,10 +143,8 @@ describe('clusterd solana', () => {
     expect(await errorOf('authorities')).toContain('Name another --relay or --treasury')
     expect(await errorOf('propose-admin', 'nobody')).toContain('is a Solana address')
     expect(await errorOf('show', '--testnet')).toContain('has no Solana cluster of the testnet')
-    const keys = ['--upgrade-authority', '--admin', '--relay', '--treasury'].flatMap((one) => [
-      one,
-      solana.relayAuthority.address,
-    ])
+    const { address } = solana.relayAuthority
+    const keys = ['--upgrade-authority', '--admin', '--relay', '--treasury'].flatMap((one) => [one, address])
     expect(await errorOf('init', ...keys, '--reclaim-days', '31')).toContain('--reclaim-days is a number from 1 to 30')
     expect(await errorOf('init', ...keys)).toContain('To be signed by')
     // the program would take nine times what a stranger has sent there

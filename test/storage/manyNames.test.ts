@@ -11,8 +11,8 @@ import { bid, freshName, startApi } from '../api/support.js'
 import { loadSlice } from '../support/slice.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Names of one cluster. */
-const NAMES = 100_000
+/** Names of one cluster: `MANY_NAMES=100000` for more. */
+const NAMES = Number(process.env.MANY_NAMES ?? 25_000)
 
 const world = useWorld(() => startApi())
 let owner: Member

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
 import type { JobRow } from '../../src/db/outbox/rows.js'
@@ -28,11 +29,9 @@ export async function die(
   const at = { file: { ...world.file, ...options.file } }
   const ended = runChild({ databaseUrl: world.postgres.url, failpoint, aheadMs: world.aheadMs, at })
   let isOver = false
-  ended.then(() => {
-    isOver = true
-  })
+  void ended.finally(() => (isOver = true))
   while (!isOver) {
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, BLOCK_MS))])
+    await Promise.race([ended, sleep(BLOCK_MS)])
     if (!isOver && options.mines !== false) await world.hub.test.mine({ blocks: 1 })
   }
   return ended

@@ -11,7 +11,7 @@ const MINED_DEADLINE_MS = 30_000
  */
 export async function allMined({ test }: Pick<LocalClients, 'test'>): Promise<void> {
   const end = performance.now() + MINED_DEADLINE_MS
-  while ((await test.getAutomine()) && (await test.getTxpoolStatus()).pending > 0) {
+  while ((await test.getTxpoolStatus()).pending > 0 && (await test.getAutomine())) {
     if (performance.now() > end) throw new Error(`transactions were left unmined for ${MINED_DEADLINE_MS / 1_000} s`)
     await sleep(5)
   }
