@@ -1,9 +1,9 @@
 import { gcmsiv } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { FeedEvent } from '../../src/client/types.js'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import type { FeedEvent } from '../../src/client/types.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const NONCE = new Uint8Array(12)

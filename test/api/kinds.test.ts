@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { createBatches } from '../../src/api/http/batches.js'
+import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { loadRows } from '../support/airdrop.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DATA } from '../../src/api/v1/events.js'
-import { homeOf, mirrorOf, readFeed, seconds, toldByV01, toldByV1 } from './mirror.js'
+import { homeOf, mirrorOf, readFeed, seconds, toldByV1, toldByV01 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
 

@@ -1,14 +1,12 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
+import { printed } from '../support/cli.js'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 
 const world = useApi()
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
 
 /** All that a bid writes. */
 const TABLES = ['journal_heads', 'journal', 'names', 'clusters', 'wallets']
@@ -35,14 +33,7 @@ async function first(): Promise<{ id: string; resume: string }> {
 
 /** `clusterd journal restored`, in this process. */
 async function run(yes: boolean) {
-  vi.stubEnv('DATABASE_URL', world.postgres.url)
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-  try {
-    await restored({ yes, json: true })
-    return JSON.parse(log.mock.calls.flat().join('\n'))
-  } finally {
-    log.mockRestore()
-  }
+  return JSON.parse(await printed({ DATABASE_URL: world.postgres.url }, () => restored({ yes, json: true })))
 }
 
 it('a page token past the end of a journal that went back in time is refused', async () => {

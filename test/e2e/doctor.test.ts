@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
+import { doctor } from '../../src/cli/doctor/doctor.js'
 import type { Finding } from '../../src/cli/doctor/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount } from '../../src/testing/world.js'
-import { runCli } from '../support/cli.js'
+import { printed, runCli } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
 import { world } from '../support/world.js'
 
@@ -16,15 +17,14 @@ interface Chains {
 }
 
 /** What `clusterd doctor` finds in the shared world, with one thing changed. */
-async function examine(env: NodeJS.ProcessEnv = {}, change: (file: Chains) => void = () => {}) {
+async function examine(env: Record<string, string> = {}, change: (file: Chains) => void = () => {}) {
   const file = JSON.parse(readFileSync(chainsFile, 'utf8')) as Chains
   change(file)
   const changed = join(folder, 'chains.json')
   writeFileSync(changed, JSON.stringify(file))
   const { databaseUrl } = world()
   const all = { ...LOCAL_KEYS, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: changed, PORT: '1', OPS_PORT: '2', ...env }
-  const failed = (error: { stdout: string }) => error.stdout
-  const findings = JSON.parse(await runCli(['doctor', '--json'], all).catch(failed)) as Finding[]
+  const findings = JSON.parse(await printed(all, () => doctor({ json: true }))) as Finding[]
   return findings.map(({ about, level, found, advice }) => ({ about, level, text: `${found} ${advice ?? ''}` }))
 }
 

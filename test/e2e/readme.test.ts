@@ -2,9 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { fund } from '../../src/testing/chains/localChain.js'
+import { useFolder } from '../support/folder.js'
+import { install } from '../support/installed.js'
 import { world } from '../support/world.js'
+
+const folder = useFolder()
+beforeAll(() => install(folder, ['viem']))
 
 /** The block of a language that is marked as run by a test. */
 const blockOf = (file: string, language: string): string => {
@@ -14,11 +19,9 @@ const blockOf = (file: string, language: string): string => {
 
 /** Runs JavaScript as a module beside the world's file; its lines of output. */
 function run(code: string): string[] {
-  const flags = ['--conditions=clusterd-source', '--import', 'tsx', '--input-type=module', '-e']
   const own = code.replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
-  return execFileSync(process.execPath, [...flags, own], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
+  const options = { cwd: folder, encoding: 'utf8' } as const
+  return execFileSync(process.execPath, ['--input-type=module', '-e', own], options).trim().split('\n')
 }
 
 describe('the requests of the README', () => {

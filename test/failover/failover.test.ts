@@ -26,7 +26,7 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
   beforeAll(async () => {
     cluster = await startPatroni(DCS)
     stack = await startStack({
-      ...{ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 250, databaseUrl: cluster.primaryUrl },
+      ...{ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 500, databaseUrl: cluster.primaryUrl },
     })
     load = await startLoad(stack, SIGNERS)
   }, 180_000)

@@ -11,7 +11,11 @@ import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { queryOn } from '../support/database.js'
 import type { HubWorld } from '../support/hubWorld.js'
+
+/** Of a world: its database `tables` is copied, in a fraction of the time that migrations take. */
+const migrated = new WeakMap<object, Promise<unknown>>()
 
 /** An indexer with a database of its own, over a chain that others index too. */
 export interface LoneIndexer {
@@ -42,8 +46,11 @@ export async function indexerOver(
   changes: Partial<ChainConfig>,
   options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: NO_PATIENCE },
 ): Promise<LoneIndexer> {
-  const url = await createDatabase(world.postgres.url, database)
-  await migrate(url)
+  const server = world.postgres.url
+  if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
+  await migrated.get(world)
+  await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
+  const url = Object.assign(new URL(server), { pathname: database }).href
   const pool = createPool({ url, max: 4, applicationName: 'test' })
   const leadership = await tryLead(pool, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -13,7 +14,6 @@ import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
-import { pino } from 'pino'
 import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startHubWorld())

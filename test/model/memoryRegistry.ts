@@ -1,4 +1,5 @@
 import { fold, keysOf } from '../../src/registry/fold/index.js'
+import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
   assignmentOf,
   type ClusterRow,
@@ -14,7 +15,6 @@ import {
   type Slice,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
-import type { ClusterName } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'

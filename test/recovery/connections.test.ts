@@ -17,7 +17,7 @@ const READERS = 20
 const POOL_SIZE = 4
 const LOOKUPS = 60
 
-const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 }))
+const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 400 }))
 const proxy = useWorld(() => startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) }))
 
 const register = async () => registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
@@ -37,7 +37,7 @@ describe('connections that fall silent', () => {
       while (performance.now() - startedMs < 2 * UNAVAILABLE_MS) {
         const { status } = await lookup()
         if (status >= 500) lastFailureMs = performance.now() - startedMs
-        await sleep(50)
+        await sleep(400)
       }
     }
     await Promise.all(Array.from({ length: READERS }, read))

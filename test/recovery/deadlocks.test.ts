@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
+import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 
 /** Commands behind the heads' locks are done again where PostgreSQL ends their transactions for a deadlock. */
 
 const database = useDatabase()
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
 
 /** Runs work that locks the head before the leaders beside a transaction that locks them the other way round. */
 async function crossed<T>(work: () => Promise<T>): Promise<T> {
@@ -45,14 +43,8 @@ it('a rewind of rows alone', async () => {
 })
 
 it('what begins anew after a restore', async () => {
-  vi.stubEnv('DATABASE_URL', database.url)
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   const epochs = async () => (await database.pool.query('SELECT epoch FROM leaders ORDER BY network, role')).rows
   const before = await epochs()
-  try {
-    await crossed(() => restored({ yes: true, json: true }))
-  } finally {
-    log.mockRestore()
-  }
+  await crossed(() => printed({ DATABASE_URL: database.url }, () => restored({ yes: true, json: true })))
   expect(await epochs()).toEqual(before.map(({ epoch }) => ({ epoch: epoch + 1 })))
 })

@@ -16,7 +16,7 @@ const STOP_LIMIT_MS = 10_000
 const DEADLINE_MS = 30_000
 const UNKNOWN_TX = `0x${'5a'.repeat(32)}`
 
-const stack = useWorld(() => startStack({ chains: ['1', '11155111'], seeds: false, blockMs: 200 }))
+const stack = useWorld(() => startStack({ chains: ['1', '11155111'], seeds: false, blockMs: 400 }))
 
 interface Reply {
   status: number

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { type Hex, keccak256 } from 'viem'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type RewindCommand, rewindChain } from '../../src/cli/journal/rewind.js'
 import { replay } from '../../src/db/journal/replay.js'
@@ -14,6 +15,7 @@ import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
+import { printed } from '../support/cli.js'
 import { type Miner, reorg, takeOverMining } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
 import {
@@ -78,17 +80,8 @@ async function rewindByHand(...args: string[]): Promise<RewindReport & { applied
 
 /** Runs the command in this process, which starts sooner. */
 async function rewind(options: RewindCommand): Promise<RewindReport & { applied: boolean }> {
-  vi.stubEnv('DATABASE_URL', stack.databaseUrl)
-  vi.stubEnv('CLUSTERD_HOME', stack.home)
-  const lines: string[] = []
-  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
-  try {
-    await rewindChain({ ...options, json: true })
-    return JSON.parse(lines.join('\n'))
-  } finally {
-    log.mockRestore()
-    vi.unstubAllEnvs()
-  }
+  const env = { DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
+  return JSON.parse(await printed(env, () => rewindChain({ ...options, json: true })))
 }
 
 describe('a reorg of the hub above its confirmed blocks', () => {
@@ -108,6 +101,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
         const isInFeed = JSON.stringify((await feed()).body).includes(name)
         const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${tx}`, undefined, stack)
         seen.push({ status: body.status, isOwned, isInFeed })
+        await sleep(20)
       }
     }
     const watching = watch()

@@ -16,7 +16,7 @@ const SPOKE = '8453'
 let stack: Stack<'mainnet'>
 const daemons: TestDaemon[] = []
 beforeAll(async () => {
-  stack = await startStack({ chains: ['1', SPOKE], seeds: false, blockMs: 200 })
+  stack = await startStack({ chains: ['1', SPOKE], seeds: false, blockMs: 400 })
 }, 120_000)
 afterAll(async () => {
   await Promise.all(daemons.map((daemon) => daemon.stop()))

@@ -16,7 +16,7 @@ import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 50 }
 /** Time between two steps, in which there is load on what the step left. */
-const BETWEEN_MS = 2_000
+const BETWEEN_MS = 1_000
 
 const commit = commitBeforeNewestMigration()
 if (!commit) console.warn('no upgrade is tried: the history has no commit before the newest migration')
@@ -31,7 +31,7 @@ describe.skipIf(!commit)('an upgrade under load', () => {
 
   beforeAll(async () => {
     old = buildCommit(commit!)
-    stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
+    stack = await startStack({ chains: ['1'], seeds: false, blockMs: 400 })
     await stack.daemon.kill('SIGTERM')
     // the old one may know no names of ENS
     const chains = JSON.parse(readFileSync(join(stack.home, 'chains.json'), 'utf8'))

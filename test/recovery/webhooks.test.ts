@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addWebhookCommands } from '../../src/cli/webhooks/commands.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
-import { runCli } from '../support/cli.js'
+import { printed, runCli } from '../support/cli.js'
 import { queryOn } from '../support/database.js'
 import { bodyOf, serve } from '../support/httpServer.js'
 import { useWorld } from '../support/useWorld.js'
@@ -43,12 +45,16 @@ class Receiver {
 const receiver = new Receiver()
 let url: string
 const stack = useWorld(() =>
-  startStack({ chains: ['1'], seeds: false, blockMs: 200, daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' } }),
+  startStack({ chains: ['1'], seeds: false, blockMs: 400, daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' } }),
 )
 let id: string
 
-const cli = (...args: string[]) =>
-  runCli(['webhooks', ...args], { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' })
+async function cli(...args: string[]): Promise<string> {
+  const program = new Command()
+  addWebhookCommands(program)
+  const env = { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' }
+  return printed(env, () => program.parseAsync(['webhooks', ...args], { from: 'user' }))
+}
 
 beforeAll(async () => {
   url = await receiver.start()

@@ -9,8 +9,8 @@ import { freePort } from '../../src/testing/processes/ports.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { testProgram } from '../setup/built.js'
 import { HUB_CHAIN_ID } from '../support/bridgeContracts.js'
-import { parentsWith } from '../support/ens.js'
 import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import { parentsWith } from '../support/ens.js'
 
 const DEADLINE_MS = 30_000
 /** Beyond every pause after a failure. */

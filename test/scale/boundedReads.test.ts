@@ -8,15 +8,14 @@ import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { readAvailability } from '../../src/db/registry/lookups.js'
 import { findClusterById, findClusterByName, findClusterId } from '../../src/db/registry/clusters.js'
-import { verifiedInClusters } from '../../src/db/registry/communityNames.js'
 import {
   communityNameAvailability,
   findCommunityRules,
   findOwnedCommunityNames,
+  verifiedInClusters,
 } from '../../src/db/registry/communityNames.js'
-import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
+import { findByAddresses, findByNames, readAvailability } from '../../src/db/registry/lookups.js'
 import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { NOBODY } from '../../src/registry/primitives/address.js'

@@ -12,7 +12,7 @@ import { startProgramsFrom } from '../../src/testing/processes/programs.js'
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Of the package. */
-const PROGRAMS = ['cli', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
+const PROGRAMS = ['cli', 'client/index', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
 /** Of tests. */
 const TEST_PROGRAMS = [
   'test/relayer/child',

@@ -12,26 +12,36 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, cw
   return stdout
 }
 
+/** Runs what a command does in this process, which starts sooner. @returns what it prints */
+export async function printed(env: NodeJS.ProcessEnv, command: () => Promise<unknown>): Promise<string> {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  const lines: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(`${text}\n`))
+  try {
+    await command()
+    return lines.join('')
+  } finally {
+    log.mockRestore()
+    vi.unstubAllEnvs()
+    process.exitCode = undefined
+  }
+}
+
 /** Runs a command in this process, as `src/cli.ts` does. @param add its commands @returns what it prints, its code */
 export async function runHere(add: (program: Command) => void, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const [out, err]: string[][] = [[], []]
-  const log = vi.spyOn(console, 'log').mockImplementation((text) => void out!.push(`${text}\n`))
-  const error = vi.spyOn(console, 'error').mockImplementation((text) => void err!.push(`${text}\n`))
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-  const program = new Command('clusterd').exitOverride().configureOutput({ writeErr: (text) => void err!.push(text) })
+  const lines: string[] = []
+  const error = vi.spyOn(console, 'error').mockImplementation((text) => void lines.push(`${text}\n`))
+  const program = new Command('clusterd').exitOverride().configureOutput({ writeErr: (text) => void lines.push(text) })
   add(program)
-  const before = process.exitCode
   let code = 0
-  try {
-    await program.parseAsync(args, { from: 'user' })
-    code = Number(process.exitCode ?? 0)
-  } catch (thrown) {
-    code = 1
-    err!.push(`clusterd: ${messageOf(thrown)}\n`)
-  } finally {
-    process.exitCode = before
-    for (const spy of [log, error]) spy.mockRestore()
-    vi.unstubAllEnvs()
-  }
-  return { stdout: out!.join(''), stderr: err!.join(''), code }
+  const stdout = await printed(env, async () => {
+    try {
+      await program.parseAsync(args, { from: 'user' })
+      code = Number(process.exitCode ?? 0)
+    } catch (thrown) {
+      code = 1
+      lines.push(`clusterd: ${messageOf(thrown)}\n`)
+    }
+  }).finally(() => error.mockRestore())
+  return { stdout, stderr: lines.join(''), code }
 }

@@ -1,28 +1,21 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { attach } from '../../src/testing/index.js'
-import { testProgram } from '../setup/built.js'
 import { useFolder } from '../support/folder.js'
+import { install } from '../support/installed.js'
 
-const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
+const vitest = resolve('node_modules/vitest/vitest.mjs')
 const folder = useFolder()
-const from = (name: string) => join(ROOT, 'node_modules', name)
 const env = { ...process.env, VITEST: undefined, NODE_ENV: undefined }
 
 /** The example in a folder of its own, as `npm install` would make it; the type check of this project has its types. */
 beforeAll(async () => {
-  cpSync(join(ROOT, 'examples/contract-harness'), folder, { recursive: true })
-  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  const clusterd = join(folder, 'node_modules/clusterd')
-  mkdirSync(clusterd)
-  for (const part of ['package.json', 'contracts']) symlinkSync(join(ROOT, part), join(clusterd, part))
-  symlinkSync(dirname(await testProgram('cli')), join(clusterd, 'dist'))
-  for (const name of ['@types/node', 'solc', 'tsx', 'viem', 'vitest'])
-    symlinkSync(from(name), join(folder, 'node_modules', name))
+  cpSync('examples/contract-harness', folder, { recursive: true })
+  await install(folder, ['@types/node', 'solc', 'tsx', 'viem', 'vitest'])
 })
 
 describe.concurrent('examples/contract-harness', () => {
@@ -36,7 +29,7 @@ describe.concurrent('examples/contract-harness', () => {
     // as a package that is installed, not linked: Node loads it
     const config = "{ test: { include: ['test/attach.test.ts'], server: { deps: { external: [/dist-test-/] } } } }"
     writeFileSync(join(folder, 'vitest.config.ts'), `export default ${config}`)
-    const { stdout } = await run(process.execPath, [from('vitest/vitest.mjs'), 'run'], { cwd: folder, env })
+    const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: folder, env })
     expect(stdout).toMatch(/3 passed/)
   })
 })

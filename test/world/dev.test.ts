@@ -73,13 +73,31 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
 
 // Generous: each starts several worlds, perhaps beside other tests on a busy machine.
 describe('clusterd dev', { timeout: 480_000 }, () => {
-  it('goes on with the same data after kill -9, leaves no process, and ends in time where a part hangs', async () => {
-    const home = freshHome('killed')
-    const first = await dev(home)
-    const before = await ready(first, home)
+  it('runs beside another, refuses what is taken, goes on after kill -9, ends in time with a hung part', async () => {
+    const [home, two] = [freshHome('killed'), freshHome('two')]
+    const [first, beside] = [await dev(home), await dev(two, {}, ['--limits'])]
+    const [before, other] = await Promise.all([ready(first, home), ready(beside, two)])
+    expect(before.api).not.toBe(other.api)
+    const answers = await Promise.all([before, other].map(({ api }) => fetch(`${api}/v1/networks`)))
+    expect(answers.map(({ headers }) => headers.has('ratelimit-policy'))).toEqual([false, true])
     const [account, name] = [await freshWallet('testnet', before), freshName()]
     const tx = await sendRegistration(account, [{ name }], 'testnet', before)
     await until.status(before, tx, 'finalized', { testnet: true })
+    const checked = await ask('POST', '/v1/names/register/check?testnet=true', [name], other)
+    expect(checked.body).toEqual([{ name, isAvailable: true }])
+
+    const inUse = await dev(home)
+    expect((await ended(inUse.child)).code).toBe(1)
+    expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
+    const port = new URL(before.api).port
+    const taken = await dev(freshHome('three'), { PORT: port })
+    expect((await ended(taken.child)).code).toBe(1)
+    expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
+    const besides = [...processesOf(beside.child).values()]
+    beside.child.kill('SIGINT')
+    expect(await ended(beside.child)).toEqual({ code: 0, signal: null })
+    expect(besides.filter(isAlive)).toEqual([])
+    expect(readWorld(two)).toBeUndefined()
 
     const shown = await fetch(before.api, { headers: { accept: 'text/html' } })
     expect(await shown.text()).toContain('/test-wallet.js"')
@@ -112,32 +130,5 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     expect(performance.now() - startedMs).toBeLessThan(10_000)
     expect(second.output()).toContain('clusterd: a part of the world hangs, and is killed.')
     expect(await waitFor(() => ![...running.values()].some(isAlive), 10_000)).toBe(true)
-  })
-
-  it('runs beside another world, and refuses a home in use or a port that is taken with one sentence', async () => {
-    const [one, two] = [freshHome('one'), freshHome('two')]
-    const runs = await Promise.all([dev(one), dev(two, {}, ['--limits'])])
-    const worlds = await Promise.all([ready(runs[0], one), ready(runs[1], two)])
-    expect(worlds[0].api).not.toBe(worlds[1].api)
-    const answers = await Promise.all(worlds.map(({ api }) => fetch(`${api}/v1/networks`)))
-    expect(answers.map(({ headers }) => headers.has('ratelimit-policy'))).toEqual([false, true])
-    const name = freshName()
-    const tx = await sendRegistration(await freshWallet('mainnet', worlds[0]), [{ name }], 'mainnet', worlds[0])
-    await until.status(worlds[0], tx, 'finalized')
-    const { body } = await ask('POST', '/v1/names/register/check', [name], worlds[1])
-    expect(body).toEqual([{ name, isAvailable: true }])
-
-    const inUse = await dev(one)
-    expect((await ended(inUse.child)).code).toBe(1)
-    expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
-    const port = new URL(worlds[0].api).port
-    const taken = await dev(freshHome('three'), { PORT: port })
-    expect((await ended(taken.child)).code).toBe(1)
-    expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
-    const running = runs.flatMap(({ child }) => [...processesOf(child).values()])
-    for (const { child } of runs) child.kill('SIGINT')
-    for (const { child } of runs) expect(await ended(child)).toEqual({ code: 0, signal: null })
-    expect(running.filter(isAlive)).toEqual([])
-    expect(readWorld(one)).toBeUndefined()
   })
 })

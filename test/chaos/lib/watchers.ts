@@ -4,7 +4,7 @@ import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import type { Ledger } from './ledger.js'
 
 const POLLS_A_ROUND = 12
-const ROUND_MS = 300
+const ROUND_MS = 600
 const SLOW_PAGE = 7
 const SLOW_MS = 400
 const ASK_TIMEOUT_MS = 5_000
