@@ -2,12 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importFeed } from '../../src/cli/import.js'
 import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
-import { runCli, runHere } from '../support/cli.js'
+import { printed, runCli, runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
 import { serve } from '../support/httpServer.js'
 import { memberOf } from './members.js'
@@ -30,7 +30,8 @@ const run = (database: string, ...args: string[]) => runCli(args, { DATABASE_URL
 async function exported(): Promise<void> {
   rmSync(file, { force: true })
   const asked = ['journal', 'export', '--out', file, '--mainnet', '--json']
-  const { stdout } = await runHere(addJournalCommands, asked, { DATABASE_URL: world.postgres.url })
+  const { stdout, stderr, code } = await runHere(addJournalCommands, asked, { DATABASE_URL: world.postgres.url })
+  expect([code, stderr]).toEqual([0, ''])
   checkpoint = JSON.parse(stdout).networks[0].checkpoint
   lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
 }
@@ -43,10 +44,7 @@ async function emptyDatabase(name: string): Promise<{ url: string; pool: pg.Pool
 }
 
 /** Imports in this process. */
-async function importHere(url: string, from: string, checkpoint: readonly string[] = []): Promise<void> {
-  vi.stubEnv('DATABASE_URL', url)
-  await importFeed(from, { checkpoint }).finally(() => vi.unstubAllEnvs())
-}
+const importHere = (url: string, from: string) => printed({ DATABASE_URL: url }, () => importFeed(from, {}))
 
 /** Imports other lines than those of the file. */
 async function importLines(url: string, given: readonly string[]): Promise<void> {
@@ -149,7 +147,7 @@ describe('an import of an export', () => {
     ]
     for (const [given, why] of refused) await expect(importLines(url, given)).rejects.toThrow(why)
     const wrong = `0x${'12'.repeat(32)}`
-    await expect(importHere(url, file, [wrong])).rejects.toThrow('not the checkpoint expected')
+    await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow('not the checkpoint expected')
     writeFileSync(`${file}.cut`, readFileSync(file).subarray(0, -100))
     await expect(importHere(url, `${file}.cut`)).rejects.toThrow('unexpected end of file')
     const { rows } = await pool.query('SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM names) AS rows')

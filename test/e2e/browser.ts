@@ -35,11 +35,21 @@ function isExecutable(file: string): boolean {
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 let started: Promise<Browser> | undefined
 /**
- * The one browser of a worker, which ends with it; a test file closes its contexts. Started without its sandbox: root,
+ * The one browser of a worker, which ends with it; a test file closes its tabs. Started without its sandbox: root,
  * as in containers, may not have one, and it loads nothing but our own page.
  */
-export const launch = (executablePath: string): Promise<Browser> =>
-  (started ??= chromium.launch({ executablePath, args: ARGS }))
+export async function launch(executablePath: string): Promise<Browser> {
+  started ??= chromium.launch({ executablePath, args: ARGS })
+  const browser = await started.catch(() => null)
+  if (browser?.isConnected()) return browser
+  started = chromium.launch({ executablePath, args: ARGS })
+  return started
+}
+
+/** Closes what the tests of a file have opened, after them. */
+export async function closeTabs(): Promise<void> {
+  for (const context of (await started)?.contexts() ?? []) await context.close()
+}
 
 export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
   if (!process.env.SCREENSHOTS) return
@@ -66,7 +76,6 @@ export async function axeFaults(tab: Page): Promise<string[]> {
 
 /** A narrow screen with a test wallet in it. */
 export interface NarrowScreen {
-  browser: Browser
   context: BrowserContext
   page: Page
   wallet: EvmTestWallet
@@ -79,8 +88,8 @@ export function narrowScreen(): NarrowScreen {
   const screen = {} as NarrowScreen
   const faults: string[] = []
   beforeAll(async () => {
-    screen.browser = await launch(findChromium()!)
-    screen.context = await screen.browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
+    const browser = await launch(findChromium()!)
+    screen.context = await browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
     screen.context.setDefaultTimeout(WAIT_MS)
     screen.wallet = await addEvmWallet(screen.context, await freshWallet(), hubOf())
     screen.page = await screen.context.newPage()
@@ -90,7 +99,7 @@ export function narrowScreen(): NarrowScreen {
     await screen.page.unrouteAll({ behavior: 'ignoreErrors' })
     expect(faults.splice(0)).toEqual([])
   })
-  afterAll(() => screen.context?.close())
+  afterAll(closeTabs)
   return screen
 }
 

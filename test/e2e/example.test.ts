@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { useFolder } from '../support/folder.js'
 import { callOf, freshName, freshWallet, quoteOn, spokeOf, world } from '../support/world.js'
-import { findChromium, launch, screenshot } from './browser.js'
+import { closeTabs, findChromium, launch, screenshot } from './browser.js'
 
 const ROOT = join(import.meta.dirname, '../..')
 const EXAMPLE = join(ROOT, 'examples/react-status')
@@ -32,7 +32,7 @@ describe('examples/react-status', () => {
     server = await preview({ root: EXAMPLE, build: { outDir: folder }, preview: { port: 0, host: '127.0.0.1' } })
   })
   afterAll(async () => {
-    await page?.close()
+    await closeTabs()
     await server?.close()
   })
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
-import { axeFaults, findChromium, launch, noteFaults, screenshot } from './browser.js'
+import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } from './browser.js'
 
 const WAIT_MS = 60_000
 const PAGE_BYTES = 100_000
@@ -24,7 +24,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     page = await context.newPage()
     noteFaults(page, faults)
   })
-  afterAll(() => context?.close())
+  afterAll(closeTabs)
 
   const open = (path: string) => page.goto(`${world().api}${path}`)
   const heading = (text: string | RegExp) => page.getByRole('heading', { level: 1, name: text }).waitFor()
@@ -176,7 +176,6 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
       await look(`dark-narrow-${shot}`)
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360)
     }
-    await dark.close()
   })
 
   it('breaks none of its own rules about what it may load', () => {

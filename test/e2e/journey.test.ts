@@ -9,7 +9,7 @@ import { operatorAccount } from '../../src/testing/world.js'
 import { loadRows, payBy } from '../support/airdrop.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
-import { axeFaults, findChromium, launch, noteFaults, screenshot } from './browser.js'
+import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } from './browser.js'
 import { endAtFirstFailure } from './steps.js'
 
 const WAIT_MS = 60_000
@@ -40,7 +40,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     page = await open(context)
   })
   afterAll(async () => {
-    await context?.close()
+    await closeTabs()
     await daemon?.end()
   })
   endAtFirstFailure()
@@ -189,7 +189,6 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
       await look(`dark-narrow-${title.toLowerCase().replace(' ', '-')}`, tab)
       expect(await tab.evaluate('document.documentElement.scrollWidth'), title).toBeLessThanOrEqual(360)
     }
-    await dark.close()
   })
 
   it('breaks no rule about what the pages may load', () => {

@@ -5,6 +5,7 @@ import { freshName, freshWallet, hubOf, world } from '../support/world.js'
 import {
   addEvmWallet,
   addSolanaWallet,
+  closeTabs,
   type EvmTestWallet,
   findChromium,
   launch,
@@ -33,7 +34,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await addSolanaWallet(context, solana)
     page = await open(context)
   })
-  afterAll(() => context?.close())
+  afterAll(closeTabs)
   endAtFirstFailure()
 
   /** A tab on the page, whose errors and refused loads are noted. */
@@ -312,7 +313,6 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await screenshot(tab, '6-dark-narrow')
     const width = await tab.evaluate('document.documentElement.scrollWidth')
     expect(width).toBeLessThanOrEqual(360)
-    await dark.close()
   })
 
   it('breaks none of its own rules about what it may load', () => {

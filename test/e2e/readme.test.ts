@@ -17,7 +17,7 @@ const blockOf = (file: string, language: string): string => {
   return marked.split('```')[0]!
 }
 
-/** Runs JavaScript as a module beside the world's file; its lines of output. */
+/** Runs JavaScript as a module where this package is installed; its lines of output. */
 function run(code: string): string[] {
   const own = code.replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
   const options = { cwd: folder, encoding: 'utf8' } as const

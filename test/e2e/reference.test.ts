@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { world } from '../support/world.js'
-import { findChromium, launch, screenshot } from './browser.js'
+import { closeTabs, findChromium, launch, screenshot } from './browser.js'
 
 const executable = findChromium()
 const WAIT_MS = 20_000
@@ -25,7 +25,7 @@ describe.runIf(executable)('the reference at /docs', () => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(world().api)) faults.push(request.url())
     })
   })
-  afterAll(() => page?.close())
+  afterAll(closeTabs)
 
   it('lists the routes of both versions under its strict policy', async () => {
     const opened = await page.goto(`${world().api}/docs`)

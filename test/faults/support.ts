@@ -10,7 +10,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
 import { queryOn } from '../support/database.js'
 import type { HubWorld } from '../support/hubWorld.js'
 
@@ -49,6 +49,8 @@ export async function indexerOver(
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
   await migrated.get(world)
+  // a second try begins anew
+  await dropDatabase(server, database)
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
   const pool = createPool({ url, max: 4, applicationName: 'test' })

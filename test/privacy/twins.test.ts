@@ -152,14 +152,16 @@ describe('with private wallets and without', () => {
     if (!isYoung) for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
     const plans = twins.map(({ pool }) => recordPlans(pool))
     const statements = new Set<string>()
-    for (const asked of questions(TIMES.slice(0, 12))) {
-      // what counting took says for how long an overview serves
-      if (asked.path === '/v1/overview') passTime()
-      for (const world of twins) await answer(world, asked, askers[isYoung ? 0 : 1]!)
-      const [first, second] = plans.map((plan) => plan.take())
-      if (JSON.stringify(first) !== JSON.stringify(second)) expect(first, asked.path).toEqual(second)
-      for (const [text] of first!) statements.add(String(text))
-    }
+    // a key changes no plan: that it reads no more is asked of the tables that live longest
+    for (const headers of isYoung ? askers.slice(0, 1) : askers)
+      for (const asked of questions(TIMES.slice(0, 12))) {
+        // what counting took says for how long an overview serves
+        if (asked.path === '/v1/overview') passTime()
+        for (const world of twins) await answer(world, asked, headers)
+        const [first, second] = plans.map((plan) => plan.take())
+        if (JSON.stringify(first) !== JSON.stringify(second)) expect(first, asked.path).toEqual(second)
+        for (const [text] of first!) statements.add(String(text))
+      }
     for (const plan of plans) plan.end()
     expect(statements.size).toBeGreaterThan(15)
   })
@@ -228,6 +230,7 @@ it('what a stranger signs is answered, and shown, the same', async () => {
   // the database's clock dates what is signed
   const undated = (text: string) =>
     text.replaceAll(/"timestamp":\d+|\d{4}-\d\d-\d\d[ T][\d:.]+(?:Z|\+00)|"etag","[^,]+"/g, '')
+  const named = pairs.map((name) => ({ name }))
   const statuses = new Set<string>()
   for (const [method, path, body] of SIGNED) {
     const [first, second] = await Promise.all(twins.map((world) => asked(world, method, path, body)))
@@ -235,13 +238,7 @@ it('what a stranger signs is answered, and shown, the same', async () => {
     statuses.add(first!.slice(1, 4))
     const shown = twins.map(async (world) => {
       const events = world.get('/v1/events?orderBy=newest&limit=3')
-      const known = [
-        world.post('/v1/names/address', addresses),
-        world.post(
-          '/v1/names',
-          pairs.map((name) => ({ name })),
-        ),
-      ]
+      const known = [world.post('/v1/names/address', addresses), world.post('/v1/names', named)]
       return JSON.stringify((await Promise.all([events, ...known])).map((reply) => reply.body.items ?? reply.body))
     })
     const [here, there] = await Promise.all(shown)

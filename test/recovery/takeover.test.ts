@@ -64,7 +64,7 @@ const leader = async () => (await readLeaders(pool)).find(({ role }) => role ===
 
 /** The first daemon, with the lead, which it has until the second one leads. */
 async function leadFirst(env: Record<string, string> = {}): Promise<void> {
-  if (leads() > 0) {
+  if (leads() > 0 || Object.keys(env).length > 0 || !stack.daemon.isRunning()) {
     for (const daemon of [standby.daemon, stack.daemon]) await daemon.kill('SIGKILL')
     // the lease of who was killed runs out
     await expect.poll(leader, { timeout: DEADLINE_MS }).toBeNull()

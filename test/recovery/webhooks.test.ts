@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addWebhookCommands } from '../../src/cli/webhooks/commands.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
-import { printed, runCli } from '../support/cli.js'
+import { runCli, runHere } from '../support/cli.js'
 import { queryOn } from '../support/database.js'
 import { bodyOf, serve } from '../support/httpServer.js'
 import { useWorld } from '../support/useWorld.js'
@@ -50,10 +49,10 @@ const stack = useWorld(() =>
 let id: string
 
 async function cli(...args: string[]): Promise<string> {
-  const program = new Command()
-  addWebhookCommands(program)
   const env = { DATABASE_URL: stack.databaseUrl, WEBHOOKS_PRIVATE: 'true' }
-  return printed(env, () => program.parseAsync(['webhooks', ...args], { from: 'user' }))
+  const { stdout, stderr, code } = await runHere(addWebhookCommands, ['webhooks', ...args], env)
+  if (code !== 0) throw new Error(stderr)
+  return stdout
 }
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@ import { bid, freshName, startApi } from '../api/support.js'
 import { loadSlice } from '../support/slice.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Names of one cluster: `MANY_NAMES=100000` for more. */
+/** Names of one cluster: `MANY_NAMES=100000`, in thousands, for more. */
 const NAMES = Number(process.env.MANY_NAMES ?? 25_000)
 
 const world = useWorld(() => startApi())
@@ -50,13 +50,8 @@ async function addNames(count: number): Promise<void> {
 /** Names that a change reads under the head's lock. */
 const namesRead = (change: ClusterChange): Promise<number> =>
   inTransaction(world.pool, async (client) => {
-    const entry = decodeEntry({
-      kind: change.kind,
-      position: null,
-      txKey: null,
-      causeMs: 1,
-      body: encodeChange(change),
-    })
+    const body = encodeChange(change)
+    const entry = decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: 1, body })
     const head = await lockHead(client, 'mainnet', null)
     const { clusters } = await loadSlice(client, 'mainnet', head, keysOf([entry]))
     return [...clusters.values()].reduce((sum, { names }) => sum + names.length, 0)

@@ -15,6 +15,7 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, cw
 /** Runs what a command does in this process, which starts sooner. @returns what it prints */
 export async function printed(env: NodeJS.ProcessEnv, command: () => Promise<unknown>): Promise<string> {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  process.exitCode = undefined
   const lines: string[] = []
   const log = vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(`${text}\n`))
   try {
@@ -27,7 +28,7 @@ export async function printed(env: NodeJS.ProcessEnv, command: () => Promise<unk
   }
 }
 
-/** Runs a command in this process, as `src/cli.ts` does. @param add its commands @returns what it prints, its code */
+/** Runs a command in this process, and ends as `src/cli.ts` does. @param add its commands @returns output and code */
 export async function runHere(add: (program: Command) => void, args: readonly string[], env: NodeJS.ProcessEnv) {
   const lines: string[] = []
   const error = vi.spyOn(console, 'error').mockImplementation((text) => void lines.push(`${text}\n`))

@@ -71,7 +71,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
   return { code: child.exitCode, signal: child.signalCode }
 }
 
-// Generous: each starts several worlds, perhaps beside other tests on a busy machine.
+// Generous: several worlds start, perhaps beside other tests on a busy machine.
 describe('clusterd dev', { timeout: 480_000 }, () => {
   it('runs beside another, refuses what is taken, goes on after kill -9, ends in time with a hung part', async () => {
     const [home, two] = [freshHome('killed'), freshHome('two')]

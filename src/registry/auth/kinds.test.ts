@@ -77,6 +77,9 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
 
 /** Stored addresses of no kind, and such as no signer above has. */
 it.each([
+  ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', ['bitcoin']],
+  ['n3GNqMveyvaPvUbH469vDRadqpJMPc84JA', ['bitcoin']],
+  ['2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc', ['bitcoin']],
   ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', []],
   ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', []],
   ['DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L', []],

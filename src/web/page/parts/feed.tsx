@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':price': (data) => moneyOf(text(data, 'wei_amount')),
 }
 
-const SENTENCES: Readonly<Partial<Record<FeedEvent['type'], string>>> = {
+const SENTENCES: Readonly<Record<FeedEvent['type'], string>> = {
   REGISTER_NAME: 'registered :name for :price',
   REGISTER_COMMUNITY_NAME: 'got :member for :address',
   CREATE_CLUSTER: 'made a cluster',
