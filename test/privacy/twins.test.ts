@@ -152,7 +152,7 @@ describe('with private wallets and without', () => {
     if (!isYoung) for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
     const plans = twins.map(({ pool }) => recordPlans(pool))
     const statements = new Set<string>()
-    // a key changes no plan: that it reads no more is asked of the tables that live longest
+    // both askers where tables have statistics, as in production
     for (const headers of isYoung ? askers.slice(0, 1) : askers)
       for (const asked of questions(TIMES.slice(0, 12))) {
         // what counting took says for how long an overview serves
