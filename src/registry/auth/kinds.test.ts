@@ -80,6 +80,7 @@ it.each([
   ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', ['bitcoin']],
   ['n3GNqMveyvaPvUbH469vDRadqpJMPc84JA', ['bitcoin']],
   ['2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc', ['bitcoin']],
+  ['G'.repeat(56), []],
   ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', []],
   ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', []],
   ['DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L', []],
