@@ -39,9 +39,8 @@ let started: Promise<Browser> | undefined
  * as in containers, may not have one, and it loads nothing but our own page.
  */
 export async function launch(executablePath: string): Promise<Browser> {
-  started ??= chromium.launch({ executablePath, args: ARGS })
-  const browser = await started.catch(() => null)
-  if (browser?.isConnected()) return browser
+  const running = await started?.catch(() => null)
+  if (running?.isConnected()) return running
   started = chromium.launch({ executablePath, args: ARGS })
   return started
 }
