@@ -8,10 +8,10 @@ import { bytesOf } from './observedApi.js'
 /** Wallets of a cluster in private, and in public. */
 const WALLETS = 50
 /** Requests of each of two kinds per round, one after the other. */
-const SAMPLES = 50
-const WARM_UP = 10
+const SAMPLES = 80
+const WARM_UP = 20
 /** Chance that a request of one kind is slower than one of the other: four standard deviations around a half. */
-const EVEN = { low: 0.27, high: 0.73 }
+const EVEN = { low: 0.3, high: 0.7 }
 /** A machine's other work may favour one kind for a while, and hardly the same one three times. */
 const ROUNDS = 3
 /** Elements of a request that takes several. */

@@ -148,18 +148,16 @@ describe('with private wallets and without', () => {
   })
 
   it.each(['young tables', 'tables with statistics'])('every answer reads the same rows of %s', async (state) => {
-    const isYoung = state === 'young tables'
-    if (!isYoung) for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
+    if (state === 'tables with statistics') for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
     const plans = twins.map(({ pool }) => recordPlans(pool))
     const statements = new Set<string>()
-    // both askers where tables have statistics, as in production
-    for (const headers of isYoung ? askers.slice(0, 1) : askers)
+    for (const headers of askers)
       for (const asked of questions(TIMES.slice(0, 12))) {
         // what counting took says for how long an overview serves
         if (asked.path === '/v1/overview') passTime()
         for (const world of twins) await answer(world, asked, headers)
         const [first, second] = plans.map((plan) => plan.take())
-        if (JSON.stringify(first) !== JSON.stringify(second)) expect(first, asked.path).toEqual(second)
+        expect(first, asked.path).toEqual(second)
         for (const [text] of first!) statements.add(String(text))
       }
     for (const plan of plans) plan.end()
