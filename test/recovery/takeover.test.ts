@@ -62,16 +62,14 @@ const leads = () =>
 /** The indexing leader, if anybody leads. */
 const leader = async () => (await readLeaders(pool)).find(({ role }) => role === 'index') ?? null
 
-/** The first daemon, with the lead, which it has until the second one leads. */
+/** The first daemon, with the lead. */
 async function leadFirst(env: Record<string, string> = {}): Promise<void> {
-  if (leads() > 0 || Object.keys(env).length > 0 || !stack.daemon.isRunning()) {
-    for (const daemon of [standby.daemon, stack.daemon]) await daemon.kill('SIGKILL')
-    // the lease of who was killed runs out
-    await expect.poll(leader, { timeout: DEADLINE_MS }).toBeNull()
-    await stack.daemon.spawn(env)
-    await expect.poll(leader, { timeout: DEADLINE_MS }).not.toBeNull()
-    await standby.daemon.spawn()
-  }
+  for (const daemon of [standby.daemon, stack.daemon]) await daemon.kill('SIGKILL')
+  // the lease of who was killed runs out
+  await expect.poll(leader, { timeout: DEADLINE_MS }).toBeNull()
+  await stack.daemon.spawn(env)
+  await expect.poll(leader, { timeout: DEADLINE_MS }).not.toBeNull()
+  await standby.daemon.spawn()
   const before = leads()
   await expect
     .poll(async () => (await fetch(`${standby.api}/v1/events`).catch(() => null))?.status, { timeout: DEADLINE_MS })

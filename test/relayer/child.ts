@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
+import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
+import { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
+import { openRelayer } from '../support/bridgeWorld.js'
 import { takeLead } from '../support/lead.js'
 
 /** A relayer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
@@ -31,14 +36,7 @@ await pool.end()
 
 async function open(pool: pg.Pool, epoch: number) {
   const clock = { nowMs: () => Date.now() + aheadMs, random: () => 0.5 }
-  // a chain's libraries take most of a start
-  if ('file' in at) return (await import('../support/bridgeWorld.js')).openRelayer(pool, at.file, epoch, { clock })
-  const [{ createSolanaRpc }, { createRegistrar }, { createSolanaSigner }, { SolanaRelayer }] = await Promise.all([
-    import('../../src/chains/rpc/solana.js'),
-    import('../../src/chains/solana/registrar.js'),
-    import('../../src/chains/solana/signer.js'),
-    import('../../src/relayer/solanaRelayer.js'),
-  ])
+  if ('file' in at) return openRelayer(pool, at.file, epoch, { clock })
   const { rpcUrl, programId, secretKey, chain } = at
   return new SolanaRelayer({
     ...{ pool, network: 'mainnet', chain, epoch, clock, releaseAfterMs: 3_600_000 },
