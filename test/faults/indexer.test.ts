@@ -23,6 +23,8 @@ const HARMLESS: readonly FaultKind[] = ['delay', 'duplicate_logs', 'reorder_logs
 const OFTEN = 0.15
 /** Few lists hold logs. */
 const HALF = 0.5
+/** Confirmations, and blocks that a stale head is old: a node so little behind others is asked as they are. */
+const OLDEST_CONFIRMED = 2 + 6
 /** Number of concurrent cases. */
 const AT_ONCE = 8
 const DEADLINE_MS = 300_000
@@ -110,7 +112,7 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
             await step(run.lone).catch((failure: unknown) => Object.assign(run, { failure }))
         }),
       )
-    const before = (await head()) - 2
+    const before = (await head()) - OLDEST_CONFIRMED
     await each((lone) => lone.drive(before))
     for (let i = 0; i < BIDS_LIVE; i++) {
       await bids()

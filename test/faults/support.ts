@@ -89,6 +89,7 @@ export async function indexerOver(
           const outcome = await indexer.step()
           last = outcome.kind
           if (outcome.kind === 'halted') throw new Error(`halted: ${outcome.reason}`)
+          if (outcome.kind === 'idle' || outcome.kind === 'behind') await sleep(PAUSE_MS)
         } catch (error) {
           last = (error as Error).message
           if (last.startsWith('halted')) throw error
