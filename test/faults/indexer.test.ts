@@ -23,8 +23,8 @@ const HARMLESS: readonly FaultKind[] = ['delay', 'duplicate_logs', 'reorder_logs
 const OFTEN = 0.15
 /** Few lists hold logs. */
 const HALF = 0.5
-/** Confirmations, and blocks that a stale head is old: a node so little behind others is asked as they are. */
-const OLDEST_CONFIRMED = 2 + 6
+/** Most blocks that a stale head is old: a node that is a few behind others is asked as they are. */
+const STALE_BLOCKS = 6
 /** Number of concurrent cases. */
 const AT_ONCE = 8
 const DEADLINE_MS = 300_000
@@ -95,7 +95,7 @@ async function indexThrough(cases: readonly Case[], blocksBefore = BLOCKS_BEFORE
 async function indexTogether(cases: readonly Case[], blocksBefore: number): Promise<[string, Result][]> {
   const start = (await head()) - blocksBefore
   const group = `g${groups++}`
-  const limits = { delayMs: 4, retryAfterS: 0.02, rangeBlocks: 3 }
+  const limits = { delayMs: 4, retryAfterS: 0.02, rangeBlocks: 3, staleBlocks: STALE_BLOCKS }
   const runs = new Map<string, Run>()
   for (const { name, faults, others } of cases) {
     const proxy = await startFaultProxy({ target: world.anvil, seed: SEED, faults, limits })
@@ -112,7 +112,7 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
             await step(run.lone).catch((failure: unknown) => Object.assign(run, { failure }))
         }),
       )
-    const before = (await head()) - OLDEST_CONFIRMED
+    const before = (await head()) - 2 - STALE_BLOCKS
     await each((lone) => lone.drive(before))
     for (let i = 0; i < BIDS_LIVE; i++) {
       await bids()
