@@ -16,8 +16,8 @@ import {
   prepareBench,
   startBareServer,
   startDaemonProcess,
-  waitUntilCaughtUp,
   waitUntilIndexed,
+  waitUntilRested,
 } from './bench/programs.js'
 import { benchTokens } from './bench/tokens.js'
 
@@ -84,7 +84,7 @@ async function main(bench: Bench): Promise<void> {
   })
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
-  await waitUntilCaughtUp(databaseUrl)
+  await waitUntilRested(databaseUrl)
   const bareExpress = await startBareServer('express', home)
   onEnd(() => bareExpress.child.end('SIGTERM', 1_000))
   const bareHttp = await startBareServer('http', home)

@@ -20,6 +20,7 @@ import type { LoopJob, LoopResult } from './loop.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START_DEADLINE_MS = 30_000
+const REST_DEADLINE_MS = 300_000
 const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
 /** Between two looks at a daemon that tells nothing. */
@@ -164,15 +165,15 @@ export async function waitUntilIndexed(
   }
 }
 
-/** Waits until the daemon takes changes: it says so in a step after the one that indexed the last block. */
-export async function waitUntilCaughtUp(databaseUrl: string): Promise<void> {
+/** Waits until the daemon has done what follows a catch-up: the checkpoint of its feed. */
+export async function waitUntilRested(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    const text = 'SELECT bool_and(caught_up) AS "all" FROM journal_heads JOIN chains USING (network)'
-    const isCaughtUp = async () => (await client.query<{ all: boolean | null }>(text)).rows[0]?.all === true
-    const inTime = await waitFor(isCaughtUp, START_DEADLINE_MS, POLL_MS)
-    if (!inTime) throw new Error('the daemon indexed the chain but takes no changes')
+    const text =
+      'SELECT FROM journal_heads JOIN feed_checkpoints USING (network) WHERE count > 0 AND count = public_seq'
+    const isAtRest = async () => (await client.query(text)).rowCount! > 0
+    if (!(await waitFor(isAtRest, REST_DEADLINE_MS, SILENCE_MS))) throw new Error('the daemon follows no feed')
   } finally {
     await client.end()
   }
