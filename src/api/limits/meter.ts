@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 
-/** Buckets kept; the least recently used is forgotten, and is full again. */
+/** Buckets kept, as sizes: room for `max` would be made at once. The least recently used is forgotten, so full again. */
 const MAX_BUCKETS = 100_000
 
 export interface Quota {
@@ -19,7 +19,7 @@ export class Buckets {
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now(), max = MAX_BUCKETS) {
-    this.#fullMs = new LRUCache({ max })
+    this.#fullMs = new LRUCache({ maxSize: max, sizeCalculation: () => 1 })
     this.#now = now
   }
 

@@ -9,8 +9,8 @@ const MAX_ANSWERS = 8_192
 /** Characters of a request, and bytes of its answer: longer ones are not kept. */
 const MAX_KEY_CHARS = 256
 const MAX_BYTES = 1_024
-/** Bound on what anything that goes past the journal's head could keep wrong. */
-const KEPT_MS = 60_000
+/** Bound on what anything that goes past the journal's head could keep wrong. Each look at the clock takes a timer. */
+const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 
 /** An answer and how it is sent. */
 export interface Made {
@@ -31,7 +31,7 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
  * moment together and after they asked, so no answer is older than the last commit before its request.
  */
 export function createMemory(batches: Readonly<Record<Network, Batches>>) {
-  const entries = new LRUCache<string, Made & { version: string | null }>({ max: MAX_ANSWERS, ttl: KEPT_MS })
+  const entries = new LRUCache<string, Made & { version: string | null }>({ max: MAX_ANSWERS, ...KEPT_MS })
   return {
     /** The version now; null for a key that nobody has asked for, so a first answer waits for no version. */
     async version(key: string, network: Network, by: Kept): Promise<string | null> {
