@@ -39,7 +39,7 @@ export function createBatches(pool: pg.Pool, network: Network) {
   }
 }
 
-/** Groups reads of a kind: one is under way, later ones join the next, a turn later, when who got answers has asked. */
+/** Groups reads of a kind: one is under way; later ones join the next, a turn after it. */
 function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
   let underWay: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Key, Value>(

@@ -20,7 +20,7 @@ export interface FeedRow {
 
 /**
  * Public event, independent of the interface version. v0.1 shows name and verification with every change of a wallet,
- * so each such event carries both. A new type gets its code in effects.ts; streams and webhooks carry it by themselves.
+ * so each such event carries both.
  */
 export type PublicEvent =
   | ChangeEvent
@@ -127,12 +127,10 @@ export function eventData(event: PublicEvent, idOf: (serial: number) => string):
       return `{${namedWallet(event)},"cluster_id":${cluster}}`
     case 'TRANSFER_NAME':
       return `{"name":${JSON.stringify(event.name)},"to":${cluster},"from_cluster_id":"${idOf(event.from)}"}`
-    case 'VERIFY_WALLET':
-    case 'REMOVE_WALLET':
-    case 'BACKUP_WALLET':
-      return `{"address":"${decodeWallet(event.wallet).text}","cluster_id":${cluster}}`
     case 'REGISTER_COMMUNITY_NAME':
       return `{"community":${JSON.stringify(event.community)},${namedWallet(event)},"cluster_id":${cluster}}`
+    default:
+      return `{"address":"${decodeWallet(event.wallet).text}","cluster_id":${cluster}}`
   }
 }
 
