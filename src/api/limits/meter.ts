@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 
-/** Buckets kept, by size: `max` makes room for all. The oldest is forgotten, so full again. */
+/** Buckets kept, by size: `max` makes room for all. The least recently used is full again. */
 const MAX_BUCKETS = 100_000
 
 export interface Quota {
