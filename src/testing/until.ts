@@ -7,7 +7,7 @@ import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
-/** Time that a request has at least, so the last one before the deadline tells of the service. */
+/** Time that a request has at least: the last one tells of the service. */
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
@@ -81,10 +81,9 @@ export const until = {
 
 async function poll<T>(
   what: string,
-  options: UntilOptions,
+  { deadlineMs = DEFAULT_DEADLINE_MS }: UntilOptions,
   look: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,
 ): Promise<T> {
-  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
   const end = performance.now() + deadlineMs
   for (;;) {
     const timeoutMs = Math.max(LEAST_ANSWER_MS, end - performance.now())

@@ -120,17 +120,19 @@ const OPERATOR_ACCOUNT_INDEX = 1
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
 let root: HDKey | undefined
+const known = new Map<string, TestAccount>()
 
-/**
- * Account of the well-known mnemonic (BIP-39, BIP-44). viem stretches the mnemonic for each.
- */
+/** Account of the well-known mnemonic (BIP-39, BIP-44). viem derives it anew each time. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
+  const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
+  if (known.has(path)) return known.get(path)!
   root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
-  const privateKey = toHex(root.derive(`m/44'/60'/${accountIndex}'/0/${addressIndex}`).privateKey!)
-  return { ...privateKeyToAccount(privateKey), privateKey }
+  const privateKey = toHex(root.derive(path).privateKey!)
+  known.set(path, { ...privateKeyToAccount(privateKey), privateKey })
+  return testAccount(addressIndex, accountIndex)
 }
 
-/** The ten well-known accounts of local Ethereum tools (`test test ... junk`), lower-case addresses. */
+/** The ten well-known accounts of local Ethereum tools, lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
     const { address, privateKey } = testAccount(addressIndex)
@@ -173,10 +175,10 @@ export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
 /** Path of a home folder's world file. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
-/** Path of the file of variables for commands, for Foundry and for Hardhat. */
+/** Path of the file of variables for commands, Foundry and Hardhat. */
 const envFile = (home: string): string => path.join(home, '.env')
 
-/** Readable by their owner only since the files hold keys, if only local ones. @param env of its daemon */
+/** Readable by their owner only: the files hold keys. @param env of its daemon */
 export function writeWorld<N extends Network>(home: string, world: World<N>, env: NodeJS.ProcessEnv): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
   const networks: WorldNetwork[] = Object.values(world.networks)

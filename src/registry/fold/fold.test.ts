@@ -173,11 +173,12 @@ describe('fold', () => {
       fc.property(steps, (list) => {
         const { journal, head } = folded(list)
         let next = 1
-        for (const row of journal) {
-          expect(row.publicFirst).toBe(next)
-          expect(row.publicCount).toBe(publicEvents(row).length)
-          next += row.publicCount
-        }
+        const wanted = journal.map((row) => {
+          const first = next
+          next += publicEvents(row).length
+          return [first, next]
+        })
+        expect(journal.map((row) => [row.publicFirst, row.publicFirst + row.publicCount])).toEqual(wanted)
         expect(head.publicSeq).toBe(next - 1)
         expect(journal.map((row) => row.seq)).toEqual(journal.map((_, i) => i + 1))
       }),

@@ -8,8 +8,8 @@ const POLL_MS = 25
 const REQUEUE_MS = 3_000
 
 /**
- * Polls for a transaction's receipt. viem's own wait asks once per new block: where a node announces a block before it
- * has the receipt, viem waits for the next block, which never comes on a chain that mines on demand.
+ * Polls for a transaction's receipt. viem asks once a block: where a node has the block before the receipt, viem waits
+ * for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */
 export async function receiptOf(

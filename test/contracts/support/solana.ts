@@ -34,24 +34,26 @@ export interface SolanaEvent {
 
 export type SolanaWorld = ReturnType<typeof createSolanaWorld>
 
+const key = () => Keypair.generate().publicKey
+/** The same in each world: deriving keys and the program's addresses takes longer than many a test. */
+const KEYS = {
+  deployer: key(),
+  admin: key(),
+  relay: key(),
+  treasurer: key(),
+  alice: key(),
+  bob: key(),
+  stranger: key(),
+}
+const [feePayer, programId] = [key(), key()]
+const registrar = createRegistrar(programId.toBase58())
+const programData = programDataAddress(programId)
+
 /** A fresh runtime with the program deployed by `deployer` and initialized for `relay` and `treasurer`. */
 export function createSolanaWorld({ isInitialized = true } = {}) {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
   svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
-  const key = () => Keypair.generate().publicKey
-  const keys = {
-    deployer: key(),
-    admin: key(),
-    relay: key(),
-    treasurer: key(),
-    alice: key(),
-    bob: key(),
-    stranger: key(),
-  }
-  const feePayer = key()
-  const programId = key()
-  const registrar = createRegistrar(programId.toBase58())
-  const programData = programDataAddress(programId)
+  const keys = { ...KEYS }
   svm.addProgram(addressOf(programId), registrarCode())
   setUpgradeAuthority(svm, programData, keys.deployer)
   for (const one of [...Object.values(keys), feePayer]) setLamports(svm, one, RICH_LAMPORTS)
