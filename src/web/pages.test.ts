@@ -30,7 +30,7 @@ describe('paths', () => {
     '%s is a page',
     (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true),
   )
-  it.each(['/a.b', '/a/b/c', `/${'a'.repeat(33)}`, '/a/b.c'])('%s is no page', (path) => {
+  it.each(['/a%20b', '/a/b/c', `/${'a'.repeat(33)}`, '/a/b%20c'])('%s is no page', (path) => {
     expect(pageAt(path)?.isFound).toBe(false)
   })
   it.each(['/v1/names', '/v0.1/name/x', '/assets/a/b.js', '/image/a.svg', '/bundles/assign', '/docs/a'])(

@@ -33,7 +33,7 @@ describe('the page', () => {
       expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
       expect(shown.headers.get('content-security-policy')).toContain("script-src 'self'")
     }
-    for (const path of ['/nobody-holds-this', '/a.b', '/metrics', `/${held}/main`])
+    for (const path of ['/nobody-holds-this', '/a%20b', '/metrics', `/${held}/main`])
       expect((await world.get(path)).status, path).toBe(404)
   })
 
@@ -44,7 +44,7 @@ describe('the page', () => {
       '/tx/0x00': 200,
       '/@account': 200,
       '/a/b/c': 404,
-      '/a.b': 404,
+      '/a%20b': 404,
     }
     for (const [path, status] of Object.entries(pages)) {
       const shown = await load(path)
