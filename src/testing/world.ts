@@ -129,7 +129,7 @@ export function testAccount(addressIndex: number, accountIndex = 0): TestAccount
   root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
   const privateKey = toHex(root.derive(path).privateKey!)
   known.set(path, { ...privateKeyToAccount(privateKey), privateKey })
-  return testAccount(addressIndex, accountIndex)
+  return known.get(path)!
 }
 
 /** The ten well-known accounts of local Ethereum tools, lower-case addresses. */

@@ -36,7 +36,7 @@ export type SolanaWorld = ReturnType<typeof createSolanaWorld>
 
 const key = () => Keypair.generate().publicKey
 /** The same in each world: deriving keys and the program's addresses takes longer than many a test. */
-const KEYS = {
+const keys = {
   deployer: key(),
   admin: key(),
   relay: key(),
@@ -53,7 +53,6 @@ const programData = programDataAddress(programId)
 export function createSolanaWorld({ isInitialized = true } = {}) {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
   svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
-  const keys = { ...KEYS }
   svm.addProgram(addressOf(programId), registrarCode())
   setUpgradeAuthority(svm, programData, keys.deployer)
   for (const one of [...Object.values(keys), feePayer]) setLamports(svm, one, RICH_LAMPORTS)
