@@ -9,7 +9,7 @@ const MAX_ANSWERS = 8_192
 /** Characters of a request, and bytes of its answer: longer ones are not kept. */
 const MAX_KEY_CHARS = 256
 const MAX_BYTES = 1_024
-/** Bound on what anything that goes past the journal's head could keep wrong. */
+/** Bound on what anything that goes past the journal's head could keep wrong. One timer a second. */
 const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 
 /** An answer and how it is sent. */
